@@ -229,7 +229,9 @@ def rounded(number: float) -> float | int:
 
 def _says_nothing(query: Query, number: float, limit: float) -> bool:
     """Say whether a number is no better than a guess."""
-    if query.kind in (COUNT, SUM):
+    if query.kind == COUNT or (query.kind == SUM and query.grid.low >= 0):
+        return limit >= number  # below its margin under zero nothing that is possible is left
+    if query.kind == SUM:
         return limit >= abs(number)
     if query.kind == QUANTILE:
         return False
