@@ -183,6 +183,7 @@ def own_words(evidence: PublicEvidence, name: str) -> Text:
 def endings(evidence: PublicEvidence) -> tuple[str, ...]:
     """Return the endings of further forms that hold of a release."""
     facts, loss = facts_of(evidence), evidence.promise.loss
+    is_service = evidence.method["family"] == Family.SERVICE
     held = {
         "opened": facts.opened,
         "rows": facts.rows,
@@ -192,7 +193,8 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
         "complete": evidence.counted.get("left_out") == 0,
         "conditions": any(name in evidence.promise.terms for name in CONDITIONS),
         "each": _is_made_row_by_row(evidence),
-        "visit": evidence.method["family"] == Family.SERVICE and not facts.opened,
+        "visit": is_service and not facts.opened,
+        "rank": not is_service and any(one["of"] == "rank" for one in evidence.expected),
     }
     return tuple(name for name, is_true in held.items() if is_true)
 

@@ -40,6 +40,7 @@ from engine.views import (
 )
 
 ROWS = "utility.released_rows"
+SHARE = "exchanges.share"
 MOST_BARS = 12
 FACTS = 4
 EVERYONE = "statistics.labels.everyone"
@@ -57,6 +58,8 @@ def front(evidence: PublicEvidence, sum_of_evidence: str = "") -> tuple[Part, ..
     ]
     if facts.opened and facts.bounded and not facts.local:
         parts.append(say("cover.opened"))
+    if evidence.method["id"] == SHARE:
+        parts.append(say("cover.share"))
     drawn = headline(evidence)
     if drawn is not None:
         parts.append(drawn)
@@ -237,7 +240,10 @@ def _join(headings: Sequence[Label], labels: Sequence[Cell]) -> Label:
 
 
 def _belief(evidence: PublicEvidence) -> Iterator[Drawn]:
-    """Draw what the promise bounds, where nothing else can be drawn."""
+    """Draw what the promise bounds, where nothing else can be drawn.
+
+    Of a desk that was opened no number has left, and the sums of one site are no result: page one says so.
+    """
     loss, found = evidence.promise.loss, evidence.statement.get("posterior")
     if loss is None or not found:
         return

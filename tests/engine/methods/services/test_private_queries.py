@@ -284,6 +284,18 @@ def test_the_table_says_from_which_visits_answers_follow(cap, note, rests_on):
     assert notes & {"combined", "combined_by_visit"} == {note.replace("note", "combined")}
 
 
+def test_a_visit_without_counts_draws_the_answers_of_the_question_with_most_groups():
+    """Page one of a visit that asked for sums alone drew what the promise bounds."""
+    rows = pd.DataFrame({"sex": ["f", "m", "f"], "age": [30.0, 31, 40]})
+    total = {"kind": "sum", "value": "age", "where": "", "epsilon": "1/9"}
+    asked = request(
+        total, {**total, "by": ["sex"]}, {"kind": "mean", "value": "age", "where": "", "epsilon": "1/9"}
+    )
+    _, bars = answered(asked, rows).views
+    assert bars.axis.id.endswith("asked.sum") and len(bars.values) == len(bars.low) > 1
+    assert {texts.text(one.id, **one.values)[0] for one in bars.labels} == {"2"}
+
+
 @pytest.mark.parametrize(
     ("kind", "low", "number", "says_nothing"),
     [
