@@ -223,14 +223,17 @@ def rows_used(evidence: PublicEvidence, *, beside_notes: bool = True) -> Iterato
     if facts.person and not told:
         yield say(f"rows.of_each{'_one' if cap == 1 else ''}{several}", cap=cap)
         if above := counted.get("above_cap"):
-            every = above + counted["used"] + counted.get("held_out", 0)
+            used = counted.get("used", sum(int(one.get("rows") or 0) for one in evidence.artefacts))
+            every = above + used + counted.get("held_out", 0)
             yield say("rows.capped", share=band_of(above, every)[1])
-    if counted:
+    if "used" in counted:
         yield say("rows.used", used=counted["used"])
     if facts.held_out:
         yield say("rows.held_out_counted" if counted else "rows.held_out", rows=counted.get("held_out", 0))
+    if least := counted.get("fewer_left_out_than"):
+        yield say("rows.left_few", least=least)
     left, least = counted.get("left_out", 0), evidence.promise.terms.get("k", 1)
-    if counted and left:
+    if left:
         few = left < int(str(least))
         share = max(round(100 * left / counted["used"], 1), 0.1)
         yield say("rows.left_few" if few else "rows.left", least=least, left=left, share=share)
