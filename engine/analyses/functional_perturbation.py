@@ -22,6 +22,7 @@ from engine.methods.models import kernel_classes
 from engine.methods.models.kernel_classes import VOTES
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Budget, Method, Reference
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.at_risk.inputs import positive, share
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Neighbours
@@ -202,7 +203,7 @@ class FunctionalPerturbation(Analysis):
                 self.word("attack.title"),
                 (self.word("attack.what"), self.word("attack.right")),
                 guesses,
-                self.word("attack.note", tries=ATTACKS, off=round(1.96 * sqrt(0.25 / ATTACKS), 2)),
+                self.word("attack.note", tries=ATTACKS, off=round(NORMAL_WITHIN * sqrt(0.25 / ATTACKS), 2)),
             ),
         )
 

@@ -11,6 +11,7 @@ from engine.analyses.protocol import Analysis, Answer, Context
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import Reference
 from engine.numbers import finite
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.channels.choosing import bound
 from engine.privacy.channels.specimens import CHOICES, MANY, NUMBERS, PRINTED, TRUTH, Specimen
 from engine.views import CurveView, Mark, Series, TableView, View
@@ -62,7 +63,7 @@ class LocalMechanisms(Analysis):
             "taken": self.word(f"names.{taken[1]}"),
             "best": self.word(f"names.{best[1]}"),
             "more": round(100 * (taken[0] / best[0] - 1), 1),
-            "people": math.ceil(taken[0] * (1.96 / 0.05) ** 2),
+            "people": math.ceil(taken[0] * (NORMAL_WITHIN / 0.05) ** 2),
         }
         lines = [self.word(f"said.{question}", **said), self.word("told")]
         figures = {

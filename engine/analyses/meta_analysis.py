@@ -16,6 +16,7 @@ from engine.errors import InputRefused
 from engine.evaluation.released_estimates import MEAN
 from engine.methods.parameters import Parameter, ParameterKind, applies
 from engine.methods.protocol import Reference
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.views import Cell, IntervalsView, TableView, Text, View, percent
 
 if TYPE_CHECKING:
@@ -293,7 +294,7 @@ class MetaAnalysis(Analysis):
 
     def _drawn(self, found: Sites, mixed: Pooled, same: Pooled) -> IntervalsView:
         """Return the forest: each site, and below them both estimates over all."""
-        reach = [1.959963984540054 * one.variance**0.5 for one in found.sites]
+        reach = [NORMAL_WITHIN * one.variance**0.5 for one in found.sites]
         values = [one.estimate for one in found.sites]
         lows = [one - wide for one, wide in zip(values, reach, strict=True)]
         highs = [one + wide for one, wide in zip(values, reach, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 
 from engine.evaluation.protocol import PublicMeasure, PublicMeasured, Released
 from engine.methods.protocol import Family, Method, Rows, TableArtefact
+from engine.numbers import brief
 from engine.table.coding import OTHER
 from engine.table.hierarchies import ALL
 from engine.views import BarsView, NumberView, Text, labelled
@@ -104,12 +106,53 @@ def _shares(rows: pd.DataFrame, fewest: int, share: float, others: Mapping[str, 
             for value, n in found.items()
         ]
     if not bars:
-        return PublicMeasured()
+        return _first_of_many(rows) if fewest == 1 else PublicMeasured()
     words = f"{WORDS}.views.shares"
     note = Text(f"{words}.{'note' if fewest == 1 else 'note_frequent'}", {"rows": FEWEST, "share": 5})
     labels, values = zip(*bars, strict=True)
     view = BarsView(Text(f"{words}.title"), labels, values, Text(f"{words}.axis"), note=note)
     return PublicMeasured((view,), {"most": most})
+
+
+def _first_of_many(rows: pd.DataFrame) -> PublicMeasured:
+    """Return shares of the first column with many values: of numbers in intervals, else the most frequent."""
+    words = f"{WORDS}.views.shares"
+    for name in rows:
+        cells = rows[name].dropna()
+        numbers = pd.to_numeric(cells, errors="coerce")
+        if not len(cells) or cells.nunique() < 2:
+            continue
+        if numbers.notna().all():
+            edges = interval_edges(float(numbers.min()), float(numbers.max()))
+            found = np.histogram(numbers.to_numpy(dtype=np.float64), edges)[0]
+            labels = [
+                Text(f"{words}.between", {"column": str(name), "low": brief(low), "high": brief(high)})
+                for low, high in pairwise(edges)
+            ]
+            note = Text(f"{words}.note_intervals")
+        else:
+            counts = cells.astype(str).value_counts().head(MOST_BARS)
+            labels = [labelled(str(name), str(value)) for value in counts.index]
+            found, note = counts.to_numpy(), Text(f"{words}.note_most", {"most": MOST_BARS})
+        shares = tuple(float(round(100 * int(n) / len(rows))) for n in found)
+        view = BarsView(Text(f"{words}.title"), tuple(labels), shares, Text(f"{words}.axis"), note=note)
+        return PublicMeasured((view,))
+    return PublicMeasured()
+
+
+def interval_edges(low: float, high: float) -> list[float]:
+    """Return the ends of at most `MOST_VALUES` intervals of a round width that hold all numbers.
+
+    Examples
+    --------
+    >>> interval_edges(1, 14)
+    [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0]
+    """
+    power = 10.0 ** floor(log10((high - low) / MOST_VALUES))
+    widths = [step * power for step in (*STEPS, 10, 20)]
+    width = next(one for one in widths if floor(low / one) + MOST_VALUES >= high / one)
+    first = floor(low / width)
+    return [float(f"{place * width:.12g}") for place in range(first, ceil(high / width) + 1)]
 
 
 def _label(column: str, value: str, *, is_other: bool) -> Text:

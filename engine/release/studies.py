@@ -298,7 +298,8 @@ def plan_of_site(study: bytes, site: str, plan: Plan) -> Plan:
         Its name in the roster.
     plan
         Says which file is read and how it is prepared, and which register pays: nothing else of it is taken.
-        Without a schema the study's own is, and without a word for who is protected the study's.
+        Without a schema the study's own is, and without a word for who is protected the study's. Where its
+        purpose does not say who releases and who receives, the site does, and the coordinator.
 
     Raises
     ------
@@ -320,7 +321,12 @@ def plan_of_site(study: bytes, site: str, plan: Plan) -> Plan:
         parameters={"study": study.decode(), "site": site},
         declared_sizes=found.sizes,
         budget=None,
-        purpose=replace(plan.purpose, title=plan.purpose.title or found.title),
+        purpose=replace(
+            plan.purpose,
+            title=plan.purpose.title or found.title,
+            organisation=plan.purpose.organisation or site,
+            recipient=plan.purpose.recipient or found.coordinator.name,
+        ),
     )
 
 
@@ -486,4 +492,6 @@ def plan_of_result(
         parameters=parameters,
         declared_sizes=found.sizes,
     )
-    return replace(plan, purpose=replace(plan.purpose, title=found.title))
+    # What a coordinator puts together, the coordinator releases: the name stands signed in the study
+    purpose = replace(plan.purpose, title=found.title, organisation=found.coordinator.name)
+    return replace(plan, purpose=purpose)

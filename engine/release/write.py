@@ -195,7 +195,12 @@ def _count(made: Made) -> dict[str, int]:
     if made.draft.held_out:
         found["held_out"] = held_out
     is_invented = made.design.rows is Rows.SYNTHETIC  # of which none stands for a row that was used
-    return found | {"left_out": 0 if is_invented else max(used - len(tables[0].frame), 0)}
+    left = 0 if is_invented else max(used - len(tables[0].frame), 0)
+    least = int(str(made.design.cost.terms.get("k", 1)))
+    if 0 < left < least:  # with how many were used, whoever counts the rows would have the number
+        del found["used"]
+        return found | {"fewer_left_out_than": least}
+    return found | {"left_out": left}
 
 
 def _count_used(made: Made, name: str) -> int:

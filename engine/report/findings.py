@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from engine.languages import Written
-from engine.report.words import FIRM_SPACE, axis_value, margin_columns, with_interval, word
+from engine.report.words import FIRM_SPACE, axis_value, is_place, margin_columns, with_interval, word
 from engine.views import (
     HIDDEN,
     BarsView,
@@ -118,6 +118,8 @@ def _of_points(view: BarsView | IntervalsView) -> Text | None:
     clear, drawn = sum(point.is_clear for point in possible), "_drawn" if _leaves_out(view.note) else ""
     if not clear:
         return _say(f"clear_none{drawn}", all=len(points))
+    if len(points) == 1 and not drawn:
+        return _say("alike", label=points[0].label, value=points[0].written())
     told = _say(f"clear{drawn}", clear=clear, all=len(points))
     return told if len(points) == 1 else _say("two", first=_largest(points, drawn), second=told)
 
@@ -137,10 +139,11 @@ def _leaves_out(note: Text | None) -> bool:
 def _largest(points: list[_Point], drawn: str) -> Text:
     """Name the largest value, or say that others could be as large."""
     top = max(points, key=lambda point: abs(point.value))
+    kind = "furthest" if top.value < 0 else "largest"
     if drawn:
-        return _say("largest_drawn", label=top.label, value=top.written())
+        return _say(f"{kind}_drawn", label=top.label, value=top.written())
     rivals = sum(one is not top and one.reach >= top.size for one in points)
-    name = "largest_of_several" if rivals else "largest"
+    name = f"{kind}_of_several" if rivals else kind
     return _say(name, label=top.label, value=top.written(), others=rivals)
 
 
@@ -223,11 +226,12 @@ def _of_grid(view: HeatmapView | MatrixView) -> Text | None:
         return None
     value, row, column = max(cells, key=lambda cell: cell[0])
     margin = view.margin if isinstance(view, HeatmapView) else None
+    name = "highest_place" if all(map(is_place, (row, column))) else "highest_cell"
     if margin is None:
-        return _say("highest_cell", row=row, column=column, value=Written(axis_value(value, "en")))
+        return _say(name, row=row, column=column, value=Written(axis_value(value, "en")))
     told = {"row": row, "column": column, "value": _with_margin(value, value - margin, value + margin)}
     rivals = sum(other + margin >= value - margin for other, _, _ in cells) - 1
-    return _say("highest_cell_of_several", **told, others=rivals) if rivals else _say("highest_cell", **told)
+    return _say(f"{name}_of_several", **told, others=rivals) if rivals else _say(name, **told)
 
 
 def _of_graph(view: GraphView) -> Text | None:

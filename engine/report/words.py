@@ -73,6 +73,11 @@ def is_number(value: Cell) -> bool:
     return amount(value) is not None
 
 
+def is_place(label: Label) -> bool:
+    """Say whether a label is a place along a scale: a number and nothing else."""
+    return isinstance(label, Text) and label.id == "views.number"
+
+
 def axis_value(value: float, language: str) -> str:
     """Return a value as it stands on an axis: few digits, whole numbers without a point.
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from engine import arrays
+from engine.privacy.accuracy import NORMAL_WITHIN
 
 Codes = arrays.Integers
 Floats = arrays.Floats
@@ -49,7 +50,7 @@ class Rate:
         """
         if not self.attacks:
             return 0.0, 1.0
-        z, n, p = 1.959964, self.attacks, self.share
+        z, n, p = NORMAL_WITHIN, self.attacks, self.share
         middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         low, high = (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
         return max(0.0, low), min(1.0, high)

@@ -7,6 +7,7 @@ from math import sqrt
 
 import numpy as np
 
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.risk.copies import Floats, Rate, membership
 
 FALSE_SHARE = 0.01
@@ -54,7 +55,7 @@ def telling(members: Floats, others: Floats) -> Telling:
     n, m = len(members), len(others)
     one, two = area / (2 - area), 2 * area**2 / (1 + area)
     square = area * (1 - area) + (n - 1) * (one - area**2) + (m - 1) * (two - area**2)
-    half = 1.959964 * sqrt(max(square, 0.0) / (n * m))
+    half = NORMAL_WITHIN * sqrt(max(square, 0.0) / (n * m))
     # at most 1 of 100 others stand below the threshold
     threshold = np.sort(others)[int(FALSE_SHARE * m)]
     found = Rate(int((members < threshold).sum()), n)

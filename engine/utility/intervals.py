@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import arrays
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.utility.distances import Codes
 
 Floats = arrays.Floats
@@ -19,7 +20,6 @@ LEAST_PEOPLE = 20
 MOST_LEVELS = 8
 MOST_GROUPS = 60
 MOST_PREDICTORS = 40
-Z = 1.959964
 
 
 class Analysis(StrEnum):
@@ -147,7 +147,7 @@ def _spread(values: Floats, *, is_share: bool) -> float:
 
 def intervals(answers: Floats) -> Floats:
     """Return 95 % intervals of estimates and variances, shape (questions, 2)."""
-    half = Z * np.sqrt(answers[:, 1])
+    half = NORMAL_WITHIN * np.sqrt(answers[:, 1])
     with np.errstate(over="ignore", invalid="ignore"):
         return np.column_stack([answers[:, 0] - half, answers[:, 0] + half])
 

@@ -285,6 +285,26 @@ def test_no_text_makes_a_genitive_of_several_protected_by_a_letter() -> None:
     assert wrong.search("how close the {@people}'s values lie")
 
 
+PART_OF = re.compile(r"\{\w+\} of \{\w+\}( \{@people\}| [a-z]+s)? (are|stand|differ|have|were|lie|hold)\b")
+
+
+def test_what_is_said_of_some_of_many_agrees_with_how_many_they_are() -> None:
+    """A report of three counts said that “1 of 3 numbers are no larger than their own margin”."""
+    assert [name for name, said in texts.catalogue("en").items() if PART_OF.search(said)] == []
+    assert PART_OF.search("{n} of {all} numbers are") and PART_OF.search("{n} of {all} {@people} stand alone")
+    assert texts.text("report.cover.guesses", n=1, all=3).startswith("1 of 3 numbers is no larger than its")
+
+
+ARTICLE = re.compile(r"\b[Aa]n? \{(@?person|unit)\}")
+
+
+def test_the_article_before_who_is_protected_goes_by_their_word() -> None:
+    """A custodian of employees read “of a employee”: it is {@a person}, or one {unit}."""
+    found = {name for name, said in texts.catalogue("en").items() if ARTICLE.search(said)}
+    assert not found
+    assert ARTICLE.search("stands for a {@person}") and ARTICLE.search("of a {unit} known")
+
+
 def test_no_text_says_one_of_several() -> None:
     """Every text whose words agree, with 1 for each of its numbers in turn."""
     for text_id, name, several in {(text_id, name, several) for text_id, name, _, several in choices()}:

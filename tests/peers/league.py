@@ -36,6 +36,7 @@ sys.path[:0] = [str(HERE.parents[1])]
 from engine.methods.catalogue import method  # noqa: E402
 from engine.methods.models import additive, linear_model, naive_bayes  # noqa: E402
 from engine.methods.protocol import MAIN, Budget, Context  # noqa: E402
+from engine.privacy.accuracy import NORMAL_WITHIN  # noqa: E402
 from engine.privacy.noise import Noise  # noqa: E402
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema  # noqa: E402
 from engine.table.table import Table  # noqa: E402
@@ -161,7 +162,7 @@ def bands(case: Case, name: str, given: dict[str, Any], delta: Fraction, release
     if not known.any():
         return {}  # the mean alone
     held = off <= limits * np.sqrt(1 + 1 / (releases - 1))
-    ratio = limits / (linear_model.WITHIN_95 * np.maximum(about.std(axis=0, ddof=1), 1e-12))
+    ratio = limits / (NORMAL_WITHIN * np.maximum(about.std(axis=0, ddof=1), 1e-12))
     return {"held": 100 * float(held[known].mean()), "wide": float(np.median(ratio[known]))}
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from engine import arrays
 from engine.methods.exchanges.kit import PAIR, SEVERAL, Question
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.channels import Bit, Geometry, Option, Sets, Shares, Signs, Wave
 
-NORMAL_95 = 1.959963984540054
-NORMAL_50 = 0.6744897501960817
 ROUNDS = 100
 """Steps of the estimated distribution at ε 1: fewer do not reach it, more fit it to the lots."""
 SAYS_NOTHING = 0.25
@@ -47,13 +46,14 @@ def half_width(question: Question, reports: int, share: float | None = None) -> 
         slope = float(channel.line()[1]) * (channel.levels - 1)
         variances = channel.variances()
         # Half of the people at each end: their own spread is as wide as it can be
-        return NORMAL_95 * math.sqrt(((variances[0] + variances[-1]) / 2 + slope**2 / 4) / reports) / slope
+        variance = (variances[0] + variances[-1]) / 2 + slope**2 / 4
+        return NORMAL_WITHIN * math.sqrt(variance / reports) / slope
     shares = shares_of(question)
     if share is None:
         middle = (Fraction(1, 2) - shares.other) / shares.gap
         share = float(min(max(middle, Fraction(0)), Fraction(1)))
     of_each = reports / channel.options if isinstance(channel, Option) else reports
-    return NORMAL_95 * math.sqrt(shares.variance(share, population=True) / of_each)
+    return NORMAL_WITHIN * math.sqrt(shares.variance(share, population=True) / of_each)
 
 
 def people_needed(question: Question, asked: int = 1, within: float = AT_EASE) -> int:
@@ -69,7 +69,7 @@ def margin(error: float, reports: float, shares: Shares) -> float:
     1.96 standard errors and half a report: counts are whole numbers, and without the half up to 10 of 100
     estimates of small surveys lie outside.
     """
-    return NORMAL_95 * error + 1 / (2 * reports * float(shares.gap))
+    return NORMAL_WITHIN * error + 1 / (2 * reports * float(shares.gap))
 
 
 def standard_error(share: float, reports: float, shares: Shares) -> float:
@@ -82,10 +82,10 @@ def of_population(named: int, reports: int, shares: Shares) -> tuple[float, floa
 
     It is not cut: a share below 0 is none, but where the interval ends is told as it is.
     """
-    z = NORMAL_95**2
+    z = NORMAL_WITHIN**2
     part = named / reports
     middle = (part + z / (2 * reports)) / (1 + z / reports)
-    reach = NORMAL_95 * math.sqrt(part * (1 - part) / reports + z / (4 * reports**2)) / (1 + z / reports)
+    reach = NORMAL_WITHIN * math.sqrt(part * (1 - part) / reports + z / (4 * reports**2)) / (1 + z / reports)
     other, gap = float(shares.other), float(shares.gap)
     return (middle - reach - other) / gap, (middle + reach - other) / gap
 
@@ -206,11 +206,11 @@ def mean_of(question: Question, outcomes: Array) -> Mean | None:
     # A report at each end keeps the variance above 0 where all say the same
     spread = ((y - y.mean()) ** 2).sum() + top**2 / 2
     error = math.sqrt(spread / n / n) / slope * step
-    around = NORMAL_95 * error
+    around = NORMAL_WITHIN * error
     value = lowest + step * (float(y.mean()) - y0) / slope
     width = step * (channel.levels - 1)
     half_report = step / (2 * n * slope)
-    margin_of_lots = min(NORMAL_95 * lots + half_report, around)
+    margin_of_lots = min(NORMAL_WITHIN * lots + half_report, around)
     return Mean(n, value, min(lots, error), margin_of_lots, value - around, value + around, width)
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from engine import arrays
-from engine.methods.exchanges.estimating import NORMAL_95, shares_of
+from engine.methods.exchanges.estimating import shares_of
 from engine.methods.exchanges.kit import SEVERAL, Question
 from engine.methods.protocol import FileArtefact
 from engine.methods.shared.workbook_file import MEDIA_TYPE, write_text, write_workbook
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.channels import Bit, Geometry, Option, Sets, Signs, Wave
 from engine.views import Text
 
@@ -83,7 +84,7 @@ def _workbook(frame: pd.DataFrame) -> bytes:
     sheet.title = "estimates"
     for place, name in enumerate((*COLUMNS, "estimate", "low", "high"), start=1):
         sheet.cell(1, place, name)
-    z, row = NORMAL_95**2, 2
+    z, row = NORMAL_WITHIN**2, 2
     for _, part in frame.groupby("question", sort=False):
         first, last = row, row + len(part) - 1
         for line in part.itertuples(index=False):
@@ -91,7 +92,7 @@ def _workbook(frame: pd.DataFrame) -> bytes:
             if line.estimates != MEAN:
                 c, n = f"E{row}/D{row}", f"D{row}"
                 middle = f"({c}+{z!r}/(2*{n}))"
-                reach = f"{NORMAL_95!r}*SQRT(E{row}*(D{row}-E{row})/({n}*{n}*{n})+{z!r}/(4*{n}*{n}))"
+                reach = f"{NORMAL_WITHIN!r}*SQRT(E{row}*(D{row}-E{row})/({n}*{n}*{n})+{z!r}/(4*{n}*{n}))"
                 _formula(sheet, row, 8, f"({c}-F{row})/G{row}")
                 _formula(sheet, row, 9, f"(({middle}-{reach})/(1+{z!r}/{n})-F{row})/G{row}")
                 _formula(sheet, row, 10, f"(({middle}+{reach})/(1+{z!r}/{n})-F{row})/G{row}")
@@ -107,7 +108,7 @@ def _mean(sheet: Worksheet, first: int, last: int) -> None:
     said, count = f"C{first}:C{last}", f"E{first}:E{last}"
     n, total, squares = f"SUM({count})", f"SUMPRODUCT({said},{count})", f"SUMPRODUCT({said},{said},{count})"
     spread = f"({squares}-{total}*{total}/{n}+MAX({said})*MAX({said})/2)"
-    reach = f"{NORMAL_95!r}*SQRT({spread})/{n}/G{first}"
+    reach = f"{NORMAL_WITHIN!r}*SQRT({spread})/{n}/G{first}"
     value = f"({total}/{n}-F{first})/G{first}"
     for place, formula in ((8, value), (9, f"{value}-{reach}"), (10, f"{value}+{reach}")):
         sheet.cell(first, place, f'=IF({n}=0,"",{formula})')

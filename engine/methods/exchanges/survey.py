@@ -17,7 +17,7 @@ from engine.methods.exchanges.asking import (
     robust_ways,
 )
 from engine.methods.exchanges.collected import collect_again, collections_of, with_collection
-from engine.methods.exchanges.estimating import NORMAL_50, NORMAL_95, SAYS_NOTHING, people_needed
+from engine.methods.exchanges.estimating import SAYS_NOTHING, people_needed
 from engine.methods.exchanges.kit import (
     ALL,
     DATE,
@@ -66,6 +66,7 @@ from engine.methods.protocol import (
     Step,
 )
 from engine.once import once
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Sequential
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.table.schema import Kind
@@ -180,7 +181,7 @@ class Survey(Service):
         if self.request.step:
             return Forecast()
         limit = min(1.0, largest_error(self.kit))
-        median = limit * NORMAL_50 / NORMAL_95
+        median = limit * NORMAL_MEDIAN / NORMAL_WITHIN
         expected = Expected(label("share"), "survey", None, median, limit)
         expectation = expected_view(self.kit, more_exact_kit(self.values, self.kit))
         return Forecast((expected,), views=(expectation, *ways_views(self.kit, self.ways)))

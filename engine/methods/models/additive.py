@@ -41,7 +41,7 @@ from engine.methods.models.additive_sums import SUMS as BY_CELL
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
 from engine.methods.models.limits import FULL, LEVEL, SPREAD, WIDEST, limit_told
-from engine.methods.models.linear_model import WITHIN_95, Effect, effects_picture, effects_table, from_scores
+from engine.methods.models.linear_model import Effect, effects_picture, effects_table, from_scores
 from engine.methods.models.monotone import FALLING, RISING, monotone, monotone_problems
 from engine.methods.models.product_sums import STEPS, SUMS
 from engine.methods.models.residuals import WHOLE
@@ -64,6 +64,7 @@ from engine.methods.shared.column_cells import (
 from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.view import view_of
 from engine.once import once
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.table.schema import Kind
 from engine.views import Text, View
@@ -277,7 +278,7 @@ class Additive(ScoredModel):
         errors = []
         for size in self.request.sizes:
             spread = schedule.foreseen(size)
-            median, limit = 0.6745 * spread * unit, 1.96 * spread * unit
+            median, limit = NORMAL_MEDIAN * spread * unit, NORMAL_WITHIN * spread * unit
             label = Text(f"{WORDS}.numbers.effect.label", {"target": self.target.column.name})
             errors.append(Expected(label, "cell", size, median, limit, self.unit_of))
         errors += self.score_errors
@@ -534,7 +535,7 @@ def content(
     for cells, curve in zip(predictors, fitted.curves, strict=True):
         one = written_cells(cells)
         one["effects"] = [float(value) for value in curve.effects * unit]
-        one["within_95"] = [float(value) for value in WITHIN_95 * curve.spread * unit]
+        one["within_95"] = [float(value) for value in NORMAL_WITHIN * curve.spread * unit]
         one["rows"] = [round(float(value)) for value in curve.rows]
         told.append(one)
     intercept = middle + fitted.intercept * unit
@@ -620,5 +621,5 @@ def rows_margin(model: Mapping[str, Any]) -> float:
     30.0
     """
     noise = model["noise"]
-    deviations = WITHIN_95 if noise["distribution"] == "discrete_gaussian" else log(20)
+    deviations = NORMAL_WITHIN if noise["distribution"] == "discrete_gaussian" else log(20)
     return deviations * float(Fraction(noise["scale_of_counts"]))

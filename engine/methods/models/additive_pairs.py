@@ -13,13 +13,13 @@ from engine import arrays
 from engine.methods import option
 from engine.methods.models.additive_grids import Grid
 from engine.methods.models.additive_steps import Curve
-from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.monotone import FALLING, RISING
 from engine.methods.models.written_cells import LEVELS, cell_labels, read_cells
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.blocks import read, smallest_type
 from engine.methods.shared.column_cells import ColumnCells
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.views import HeatmapView, Label, TableView, Text, weak
 
 Floats = arrays.Floats
@@ -159,7 +159,7 @@ def _write(pair: Pair, curve: Curve, unit: float) -> dict[str, Any]:
         "predictors": list(pair.names),
         "groups": [list(pair.first.groups), list(pair.second.groups)],
         "effects": table(curve.effects * unit),
-        "within_95": table(WITHIN_95 * curve.spread * unit),
+        "within_95": table(NORMAL_WITHIN * curve.spread * unit),
         "rows": [[round(value) for value in row] for row in table(curve.rows)],
     }
 

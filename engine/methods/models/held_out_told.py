@@ -14,6 +14,7 @@ import numpy as np
 from engine.methods.models.invented import SPREAD
 from engine.methods.models.targets import CLASSES
 from engine.methods.protocol import POINTS, Expected
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.mechanisms import Integers
 from engine.views import Cell, TableView, Text
 
@@ -23,7 +24,6 @@ FULL, ROW = 2**12, 2**11
 LIMIT = 0.5
 """Errors of a number count up to this, half of the declared range being 1."""
 HELD_OUT = 0.2
-NORMAL = 1.959963984540054  # 97.5 % point of the normal distribution
 LAPLACE = log(20) / sqrt(2)
 """Deviations that Laplace noise stays within in 95 of 100 draws; sums of several draws stay within fewer."""
 
@@ -66,7 +66,7 @@ def score_as_json(
     pure
         Whether the noise is of the Laplace kind.
     """
-    sums, reach = noisy.astype(np.float64), LAPLACE if pure else NORMAL
+    sums, reach = noisy.astype(np.float64), LAPLACE if pure else NORMAL_WITHIN
     kind = {"guess": guess_of(model)}
     if model["target"].get("kind") == CLASSES:
         rows = max(float(sums.sum()), 1.0)
@@ -147,7 +147,7 @@ def _explain(own: float, guess: float, rows: float, noise: float, reach: float, 
 
 
 def _within(noise: float, chance: float, reach: float) -> float:
-    return sqrt(reach**2 * noise + NORMAL**2 * chance)
+    return sqrt(reach**2 * noise + NORMAL_WITHIN**2 * chance)
 
 
 def score_errors(
@@ -170,8 +170,8 @@ def _expected(size: int, deviation: float, is_classes: bool, cap: int, pure: boo
     else:
         mean = min((SPREAD / LIMIT) ** 2, 1.0)
         noise, chance = 2 * (deviation / FULL / (mean * rows)) ** 2, 2 * cap / (rows * mean)
-    median = 67.45 * sqrt(noise + chance)
-    limit = 100 * _within(noise, chance, LAPLACE if pure else NORMAL)
+    median = 100 * NORMAL_MEDIAN * sqrt(noise + chance)
+    limit = 100 * _within(noise, chance, LAPLACE if pure else NORMAL_WITHIN)
     name = "right" if is_classes else "explained"
     quantity = Text(f"{WORDS}.forecast.{name}")
     return Expected(quantity, "score", size, min(median, 100.0), min(limit, 100.0), POINTS)

@@ -44,6 +44,7 @@ from engine.methods.shared.grid_centres import centres_of
 from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.view import view_of
 from engine.once import once
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.privacy.fixed_point import to_grid
 from engine.privacy.noise import Noise
@@ -334,8 +335,8 @@ class KMeans(ManySums):
                 Text(f"{WORDS}.numbers.centre.label"),
                 "group",
                 size,
-                min(200.0, 67.45 * noise / max(size, 1)),
-                min(200.0, 196.0 * noise / max(size, 1)),
+                min(200.0, 100 * NORMAL_MEDIAN * noise / max(size, 1)),
+                min(200.0, 100 * NORMAL_WITHIN * noise / max(size, 1)),
                 " %",
             )
             for size in self.request.sizes
@@ -345,7 +346,7 @@ class KMeans(ManySums):
     def judged(self, people: int | None) -> Judged:
         rows, groups = self.options.about_rows, self.options.groups
         # A centre that may lie anywhere in the half of a range says nothing.
-        limit = 1.96 * self.plan.sum_noise
+        limit = NORMAL_WITHIN * self.plan.sum_noise
         return judged_by_margin(limit, rows, f"{WORDS}.judged", groups=groups)
 
     @once

@@ -19,6 +19,7 @@ from engine.methods.protocol import Artefact, DocumentArtefact, FileArtefact, Mo
 from engine.methods.shared import onnx_file, workbook_file
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.promise import Promise, Unit
+from engine.texts import plainly
 from engine.views import NumberView, TableView, Text, View
 
 READERS = files("resources") / "readers"
@@ -121,8 +122,12 @@ def _standard(model: Mapping[str, Any]) -> FileArtefact:
 
 def privacy_text(request: Request, words: str) -> Text:
     """Return what a card says of the privacy level."""
-    assert request.budget is not None
-    values = {"epsilon": str(request.budget.epsilon), "delta": str(request.budget.delta)}
+    budget = request.budget
+    assert budget is not None
+    values = {
+        "epsilon": plainly(float(budget.epsilon), up=True),
+        "delta": plainly(float(budget.delta), up=True),
+    }
     if request.unit is Unit.ROW:
         return Text(f"{words}.card.privacy_row", values)
     return Text(f"{words}.card.privacy", {**values, "rows": request.rows_per_person})

@@ -42,6 +42,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.promise import cap_notes
 from engine.once import once
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.table import coding
 from engine.table.schema import Column, Kind
@@ -141,7 +142,7 @@ class Linear(ProductSums):
         steps = self.takes_steps
         deviation = self.plan.product_noise if steps else self.spread
         # P(|X| ≤ t) = .95: at 1.96 s of normal noise, at b ln 20 with b = s/√2 of Laplace's.
-        return deviation * (1.96 if required_budget(self.paid).delta else log(20) / sqrt(2))
+        return deviation * (NORMAL_WITHIN if required_budget(self.paid).delta else log(20) / sqrt(2))
 
     @once
     def fit_events(self) -> Event:
@@ -160,8 +161,8 @@ class Linear(ProductSums):
                 Text(f"{WORDS}.numbers.{name}.label"),
                 name,
                 size,
-                0.6745 * error,
-                1.96 * error,
+                NORMAL_MEDIAN * error,
+                NORMAL_WITHIN * error,
                 self.schema.column(self.options.target).unit,
             )
             for name, of in (("prediction", "prediction"), ("coefficient", "effect"))

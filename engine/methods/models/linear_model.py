@@ -14,12 +14,12 @@ from engine.methods.models.design import Design, Floats
 from engine.methods.models.quadratic import Solution
 from engine.methods.models.targets import CLASSES, Target
 from engine.methods.shared.bounds import checked_bounds
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.table import coding
 from engine.table.schema import Column, Domain, Kind
 from engine.views import Cell, IntervalsView, Label, TableView, Text, weak
 
 FORMAT = "custos.linear_model"
-WITHIN_95 = 1.959963984540054  # 97.5 % point of the normal distribution
 NUMBER, LEVELS = "number", "levels"
 AT_MOST = "outside_at_most"
 """The sentence of how many effects lie outside limits that hold in 95 of 100 releases at least."""
@@ -44,7 +44,7 @@ def content(design: Design, solution: Solution, further: Mapping[str, Any]) -> d
     within their bounds first; a missing number counts as the middle.
     """
     target = Target(design.target)
-    weights, spread = solution.weights, WITHIN_95 * np.sqrt(np.maximum(np.diag(solution.covariance), 0.0))
+    weights, spread = solution.weights, NORMAL_WITHIN * np.sqrt(np.maximum(np.diag(solution.covariance), 0.0))
     predictors: list[dict[str, Any]] = []
     for column, width, start in zip(design.predictors, design.widths, design.starts, strict=True):
         kept: dict[str, Any] = {"name": column.name, "missing": list(column.without_copied().missing)}

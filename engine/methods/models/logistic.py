@@ -44,6 +44,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.promise import cap_notes
 from engine.once import once
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.table.schema import Kind
 from engine.views import TableView, Text, View
@@ -141,7 +142,13 @@ class Logistic(ProductSums):
         found = [(size, self._foreseen(size)) for size in self.request.sizes]
         # A probability moves by at most a quarter of what its log-odds move by.
         errors = [
-            Expected(Text(f"{WORDS}.numbers.{name}.label"), told, size, 0.6745 * error, 1.96 * error)
+            Expected(
+                Text(f"{WORDS}.numbers.{name}.label"),
+                told,
+                size,
+                NORMAL_MEDIAN * error,
+                NORMAL_WITHIN * error,
+            )
             for name, told, of, per in (
                 ("probability", "prediction", "prediction", 0.25),
                 ("coefficient", "coefficient", "effect", 1.0),

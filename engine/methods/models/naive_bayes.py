@@ -25,7 +25,6 @@ from engine.methods.models.class_tables import ClassTables, Rows, TablesPlan, fi
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
-from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
 from engine.methods.parameters import Problem
@@ -43,6 +42,7 @@ from engine.methods.shared.column_cells import (
 )
 from engine.methods.shared.promise import cap_notes
 from engine.once import once
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.table import coding
 from engine.table.schema import Column, Kind
@@ -181,8 +181,8 @@ class NaiveBayes(ScoredModel):
                 Text(f"{WORDS}.numbers.share.label"),
                 "cell",
                 size,
-                min(100.0, 67.45 * noise / max(size, 1)),
-                min(100.0, 196.0 * noise / max(size, 1)),
+                min(100.0, 100 * NORMAL_MEDIAN * noise / max(size, 1)),
+                min(100.0, 100 * NORMAL_WITHIN * noise / max(size, 1)),
                 POINTS,
             )
             for size in self.request.sizes
@@ -201,7 +201,7 @@ class NaiveBayes(ScoredModel):
         if people is None:
             return None
         classes = len(coding.levels(self.schema.column(self.options.target)))
-        limit = 1.96 * self.plan.count_noise
+        limit = NORMAL_WITHIN * self.plan.count_noise
         return judged_by_margin(limit, people, f"{WORDS}.judged", groups=classes)
 
     # --- release -----------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def _bounds(column: Column) -> Bounds:
 def _within(counts: np.ndarray, noise: float) -> list[float]:
     """Return, by class, how far the noise of one count moves its share, in 95 of 100 releases."""
     rows = np.maximum(counts, 0.0).sum(axis=1)
-    return [float(min(1.0, WITHIN_95 * noise / max(value, 1.0))) for value in rows]
+    return [float(min(1.0, NORMAL_WITHIN * noise / max(value, 1.0))) for value in rows]
 
 
 def _written_normal(column: Column, known: np.ndarray, sums: np.ndarray) -> dict[str, Any]:

@@ -62,6 +62,7 @@ from engine.methods.shared.division import Division, Query, join_groups
 from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.view import view_of
 from engine.once import once
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.privacy.noise import Noise
 from engine.table import coding
@@ -196,8 +197,8 @@ class DecisionTree(ScoredModel):
                 Text(f"{WORDS}.numbers.leaf.label"),
                 "group",
                 size,
-                min(100.0, 67.45 * noise / max(size, 1)),
-                min(100.0, 196.0 * noise / max(size, 1)),
+                min(100.0, 100 * NORMAL_MEDIAN * noise / max(size, 1)),
+                min(100.0, 100 * NORMAL_WITHIN * noise / max(size, 1)),
                 POINTS,
             )
             for size in self.request.sizes
@@ -216,7 +217,7 @@ class DecisionTree(ScoredModel):
         leaves = 2**self.options.depth
         if people is None:
             return None
-        limit = 1.96 * self.plan.division.deviation(LEAVES)
+        limit = NORMAL_WITHIN * self.plan.division.deviation(LEAVES)
         return judged_by_margin(limit, people, f"{WORDS}.judged", groups=leaves)
 
     @once
@@ -277,7 +278,7 @@ class DecisionTree(ScoredModel):
         views: tuple[View, ...] = (
             asked if asked.rows else TextView(asked.title, (Text(f"{WORDS}.views.questions.none"),)),
             _leaves_table(model),
-            *number_views({"rows": sum(one["rows"] for one in model["leaves"])}, WORDS),
+            *number_views({"rows": sum(model["leaves"][place]["rows"] for place in reached(model))}, WORDS),
         )
         card = (
             Text(f"{WORDS}.card.predicts", {"target": model["target"]["name"]}),
@@ -300,6 +301,22 @@ def leaf_of(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:
     return nodes
 
 
+def reached(model: Mapping[str, Any]) -> list[int]:
+    """Return the leaves, from 0, that some row can come to: a node that asks nothing leads on to one alone.
+
+    Of the others nothing but noise is known.
+    """
+    return _reached(model["questions"])
+
+
+def _reached(levels: Sequence[Sequence[Any]]) -> list[int]:
+    """Return the nodes below some levels of questions, from 0, that some row can come to."""
+    nodes = [0]
+    for level in levels:
+        nodes = [2 * node + side for node in nodes for side in ((0,) if level[node] is None else (0, 1))]
+    return nodes
+
+
 def predict(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:
     """Return the most frequent class of every row's leaf, as text."""
     likely = np.array([int(np.argmax(one["shares"])) for one in model["leaves"]])
@@ -310,7 +327,8 @@ def _questions_table(model: Mapping[str, Any]) -> TableView:
     """Return the questions by level; node k leads to 2 k − 1 where the answer is yes, else to 2 k."""
     rows: list[tuple[Cell, ...]] = []
     for level, asked in enumerate(model["questions"]):
-        for node, one in enumerate(asked):
+        for node in _reached(model["questions"][:level]):
+            one = asked[node]
             if one is None:
                 continue
             predictor = model["predictors"][one["predictor"]]
@@ -329,8 +347,12 @@ def _questions_table(model: Mapping[str, Any]) -> TableView:
 
 def _leaves_table(model: Mapping[str, Any]) -> TableView:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (place + 1, one["rows"], *(float(f"{100 * share:.3g}") for share in one["shares"]))
-        for place, one in enumerate(model["leaves"])
+        (
+            place + 1,
+            model["leaves"][place]["rows"],
+            *(float(f"{100 * share:.3g}") for share in model["leaves"][place]["shares"]),
+        )
+        for place in reached(model)
     )
     headings = (
         *(Text(f"{WORDS}.views.headings.{name}") for name in ("leaf", "rows")),

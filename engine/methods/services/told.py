@@ -10,7 +10,7 @@ import pandas as pd
 
 from engine.methods.conditions import parse, say_condition
 from engine.methods.protocol import DictionaryEntry, TableArtefact
-from engine.methods.services.asked import ABOVE, COUNT, ID, QUANTILE, SHARE, SUM, Query
+from engine.methods.services.asked import ABOVE, COUNT, ID, MEAN, QUANTILE, SHARE, SUM, Query
 from engine.methods.services.combining import Answer
 from engine.methods.services.desk import Measurement
 from engine.methods.services.questions import axis_of
@@ -139,7 +139,7 @@ def _number(value: float) -> float | int:
 
 
 def views_of(told: Told, *, by_visit: bool, newest_first: bool = False) -> tuple[View, ...]:
-    """Return answers for people: a table, and the counts as bars with their margins.
+    """Return answers for people: a table, and as bars with margins the counts, or what else can be compared.
 
     ``by_visit`` says that rows are drawn anew in every visit, so that their numbers are combined within one.
     """
@@ -153,25 +153,36 @@ def views_of(told: Told, *, by_visit: bool, newest_first: bool = False) -> tuple
     shown = tuple(reversed(rows)) if newest_first else tuple(rows)
     note = with_weak(Text(f"{words}.table.note{'_by_visit' if by_visit else ''}"), shown)
     views: list[View] = [TableView(Text(f"{words}.table.title"), headings, shown, note)]
-    counts = [
+    axis, compared = _compared(told)
+    drawn = [
         (_label(place, query, " · ".join(group)), value, limit)
-        for place, (query, found) in enumerate(told, 1)
-        if query.kind == COUNT and found is not None
+        for place, query, found in compared
         for group, value, limit in zip(query.cells.labels(), found.values, found.within, strict=True)
     ]
-    if 0 < len(counts) <= MOST_BARS:
+    if 0 < len(drawn) <= MOST_BARS:
         views.append(
             BarsView(
                 Text(f"{words}.bars.title"),
-                tuple(label for label, _, _ in counts),
-                tuple(float(value) for _, value, _ in counts),
-                Text(f"methods.{ID}.numbers.count.label"),
-                tuple(float(value - limit) for _, value, limit in counts),
-                tuple(float(value + limit) for _, value, limit in counts),
+                tuple(label for label, _, _ in drawn),
+                tuple(float(value) for _, value, _ in drawn),
+                axis,
+                tuple(float(value - limit) for _, value, limit in drawn),
+                tuple(float(value + limit) for _, value, limit in drawn),
                 Text(f"{words}.bars.note"),
             )
         )
     return tuple(views)
+
+
+def _compared(told: Told) -> tuple[Text, list[tuple[int, Query, Answer]]]:
+    """Return the answers that one axis holds, and the axis: all counts, else those of one other question."""
+    given = [(place, query, found) for place, (query, found) in enumerate(told, 1) if found is not None]
+    counts = [one for one in given if one[1].kind == COUNT]
+    if counts:
+        return Text(f"methods.{ID}.numbers.count.label"), counts
+    others = [one for one in given if one[1].kind in (SUM, MEAN, SHARE)]
+    most = max(others, key=lambda one: len(one[2].values), default=None)
+    return (_ask(most[1], 0), [most]) if most else (Text(f"methods.{ID}.numbers.count.label"), [])
 
 
 def _label(place: int, query: Query, group: str) -> Text:
@@ -229,7 +240,9 @@ def rounded(number: float) -> float | int:
 
 def _says_nothing(query: Query, number: float, limit: float) -> bool:
     """Say whether a number is no better than a guess."""
-    if query.kind in (COUNT, SUM):
+    if query.kind == COUNT or (query.kind == SUM and query.grid.low >= 0):
+        return limit >= number  # below its margin under zero nothing that is possible is left
+    if query.kind == SUM:
         return limit >= abs(number)
     if query.kind == QUANTILE:
         return False

@@ -107,6 +107,7 @@ def result_views(
     value: str,
     within: str | None,
     bounds: tuple[float, float] | None = None,
+    is_signed: bool = False,
     unit: str = "",
 ) -> tuple[View, ...]:
     """Return the released table, and its bars with intervals where they can be read.
@@ -117,6 +118,8 @@ def result_views(
         Names of the number to draw and of its 95 % limit, before `free_name`. Without a limit no bars.
     bounds
         Where the value was clamped; the intervals stop there too.
+    is_signed
+        Whether the exact number can be below zero.
     unit
         Of the value, for the axis.
     """
@@ -130,7 +133,7 @@ def result_views(
         if len(frame) > MOST_ROWS
         else _note(method, "table")
     )
-    marked = marked_weak(shown, value=value, taken=cells.names, bounds=bounds)
+    marked = marked_weak(shown, value=value, taken=cells.names, bounds=bounds, is_signed=is_signed)
     said = cells.said
     for name, labels in cells.asides.items():
         named = [aside(one) if one in labels else said[name].get(one, one) for one in marked[name]]
@@ -167,7 +170,7 @@ def _bars(
     axis = Text(f"methods.{method}.numbers.{value.rstrip('_')}.label")
     return BarsView(
         Text(f"methods.{method}.views.bars.title"),
-        tuple(_label(cell, cells) for cell, is_drawn in zip(cells.labels(), says, strict=True) if is_drawn),
+        tuple(label_of(cell, cells) for cell, is_drawn in zip(cells.labels(), says, strict=True) if is_drawn),
         tuple(values[says].tolist()),
         Text("models.effects.in_unit", {"heading": axis, "unit": unit}) if unit else axis,
         tuple(low[says].tolist()),
@@ -202,7 +205,12 @@ def totals_view(method: str, frame: pd.DataFrame, cells: Cells) -> TableView:
 
 
 def marked_weak(
-    frame: pd.DataFrame, *, value: str, taken: Sequence[str], bounds: tuple[float, float] | None = None
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    taken: Sequence[str],
+    bounds: tuple[float, float] | None = None,
+    is_signed: bool = False,
 ) -> pd.DataFrame:
     """Return a released table for people: numbers that carry no information as `engine.views.weak`.
 
@@ -215,6 +223,8 @@ def marked_weak(
     bounds
         Where the number must lie by what was declared. It carries no information where its margin covers all
         of that; without bounds, and for counts, where the margin is as large as the number.
+    is_signed
+        Whether the exact number can be below zero, as the sum of a column that can; a count cannot.
     """
     shown: dict[Any, Any] = dict(frame.astype(object).items())
     pairs = {value: (LIMIT, bounds)} | {name: (f"{name}_{LIMIT}", None) for name in COUNTED if name != value}
@@ -224,7 +234,8 @@ def marked_weak(
             continue
         values, limits = (frame[one].to_numpy(dtype=np.float64) for one in (name, within))
         if ends is None:
-            says_nothing = no_better_than_a_guess(values, limits, is_counted=True)
+            is_counted = number != value or not is_signed
+            says_nothing = no_better_than_a_guess(values, limits, is_counted=is_counted)
         else:
             says_nothing = _covers(values, limits, ends)
         shown[name] = [
@@ -240,7 +251,7 @@ def with_weak(note: Text, rows: tuple[tuple[Any, ...], ...]) -> Text:
     return Text("statistics.notes.both", said) if has_brackets else note
 
 
-def _label(cell: tuple[str, ...], cells: Cells) -> Label:
+def label_of(cell: tuple[str, ...], cells: Cells) -> Label:
     """Name a cell by its values; with their columns where there are several."""
     if not cell:
         return Text("statistics.labels.everyone")

@@ -293,7 +293,14 @@ class Means(Method):
         ]
         bounds = form.ends if form.is_clamped else None
         views = result_views(
-            self.id, frame, cells, value=name, within=WITHIN, bounds=bounds, unit=self.measured_in
+            self.id,
+            frame,
+            cells,
+            value=name,
+            within=WITHIN,
+            bounds=bounds,
+            is_signed=form.quantity.value is not None and form.quantity.value.low < 0,
+            unit=self.measured_in,
         )
         notes = [Text(f"statistics.notes.extra_{self.options.extra_cells}")] if cells.axes else []
         notes += cap_notes(self.request) + self._numbers_said(form)

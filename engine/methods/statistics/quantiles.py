@@ -42,14 +42,14 @@ from engine.methods.shared.quantity import Grid, grid_of
 from engine.methods.shared.rank_accuracy import any_limits, even_errors
 from engine.methods.shared.rank_choices import RankChoice, choose_quantiles, parts_for
 from engine.methods.shared.rank_choices import choices as choices_for
-from engine.methods.shared.tables import forecast_views, number_entry, result_views
+from engine.methods.shared.tables import forecast_views, label_of, number_entry, result_views
 from engine.methods.shared.view import view_of
 from engine.methods.values import edge_number
 from engine.once import once
 from engine.privacy.mechanisms.permute_and_flip import PermuteAndFlip, written_rates
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind
-from engine.views import Text
+from engine.views import BarsView, Label, Text
 
 if TYPE_CHECKING:
     from engine.table.table import Table
@@ -225,6 +225,29 @@ class Quantiles(Method):
         context.progress.step(0.9, "run.writing")
         return self._published(found, cells, grid)
 
+    def _drawn(self, places: np.ndarray, cells: Cells, grid: Grid, unit: str) -> BarsView:
+        """Return the quantile nearest the middle of every declared group; of all together every one."""
+        words, wanted = f"methods.{self.id}.views.bars", self._wanted
+        values = (grid.low + places.astype(np.int64)) * float(grid.step)
+        axis: Label = self.options.value
+        axis = Text("models.effects.in_unit", {"heading": axis, "unit": unit}) if unit else axis
+        note = Text(f"{words}.note")
+        if not cells.axes:
+            labels = tuple(Text(f"{words}.below", {"share": str(one)}) for one in wanted)
+            return BarsView(Text(f"{words}.title"), labels, tuple(values[0].tolist()), axis, note=note)
+        middle = min(range(len(wanted)), key=lambda place: abs(wanted[place] - Fraction(1, 2)))
+        declared = [
+            not any(own in cells.asides[name] for name, own in zip(cells.names, cell, strict=True))
+            for cell in cells.labels()
+        ]
+        return BarsView(
+            Text(f"{words}.title_of_groups", {"share": str(wanted[middle])}),
+            tuple(label_of(cell, cells) for cell, own in zip(cells.labels(), declared, strict=True) if own),
+            tuple(values[declared, middle].tolist()),
+            axis,
+            note=note,
+        )
+
     def _published(self, places: np.ndarray, cells: Cells, grid: Grid) -> Release:
         wanted, candidates = self._wanted, grid.high - grid.low + 1
         names = {name: free_name(name, cells.names) for name in ("quantile", "value", *LIMITS)}
@@ -250,7 +273,8 @@ class Quantiles(Method):
                 for name in LIMITS
             ),
         )
-        views = result_views(self.id, frame, cells, value="value", within=None)
+        drawn = self._drawn(places, cells, grid, unit)
+        views = (*result_views(self.id, frame, cells, value="value", within=None), drawn)
         notes = [Text(f"statistics.notes.extra_{self.options.extra_cells}")] if cells.axes else []
         notes += cap_notes(self.request)
         notes += map(self._note, ("missing", "ordered", "rank", "even", self._way(self.choices)))

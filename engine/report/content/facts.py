@@ -183,6 +183,7 @@ def own_words(evidence: PublicEvidence, name: str) -> Text:
 def endings(evidence: PublicEvidence) -> tuple[str, ...]:
     """Return the endings of further forms that hold of a release."""
     facts, loss = facts_of(evidence), evidence.promise.loss
+    is_service = evidence.method["family"] == Family.SERVICE
     held = {
         "opened": facts.opened,
         "rows": facts.rows,
@@ -192,7 +193,8 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
         "complete": evidence.counted.get("left_out") == 0,
         "conditions": any(name in evidence.promise.terms for name in CONDITIONS),
         "each": _is_made_row_by_row(evidence),
-        "visit": evidence.method["family"] == Family.SERVICE and not facts.opened,
+        "visit": is_service and not facts.opened,
+        "rank": not is_service and any(one["of"] == "rank" for one in evidence.expected),
     }
     return tuple(name for name, is_true in held.items() if is_true)
 
@@ -221,14 +223,17 @@ def rows_used(evidence: PublicEvidence, *, beside_notes: bool = True) -> Iterato
     if facts.person and not told:
         yield say(f"rows.of_each{'_one' if cap == 1 else ''}{several}", cap=cap)
         if above := counted.get("above_cap"):
-            every = above + counted["used"] + counted.get("held_out", 0)
+            used = counted.get("used", sum(int(one.get("rows") or 0) for one in evidence.artefacts))
+            every = above + used + counted.get("held_out", 0)
             yield say("rows.capped", share=band_of(above, every)[1])
-    if counted:
+    if "used" in counted:
         yield say("rows.used", used=counted["used"])
     if facts.held_out:
         yield say("rows.held_out_counted" if counted else "rows.held_out", rows=counted.get("held_out", 0))
+    if least := counted.get("fewer_left_out_than"):
+        yield say("rows.left_few", least=least)
     left, least = counted.get("left_out", 0), evidence.promise.terms.get("k", 1)
-    if counted and left:
+    if left:
         few = left < int(str(least))
         share = max(round(100 * left / counted["used"], 1), 0.1)
         yield say("rows.left_few" if few else "rows.left", least=least, left=left, share=share)

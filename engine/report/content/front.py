@@ -40,6 +40,7 @@ from engine.views import (
 )
 
 ROWS = "utility.released_rows"
+SHARE = "exchanges.share"
 MOST_BARS = 12
 FACTS = 4
 EVERYONE = "statistics.labels.everyone"
@@ -57,6 +58,8 @@ def front(evidence: PublicEvidence, sum_of_evidence: str = "") -> tuple[Part, ..
     ]
     if facts.opened and facts.bounded and not facts.local:
         parts.append(say("cover.opened"))
+    if evidence.method["id"] == SHARE:
+        parts.append(say("cover.share"))
     drawn = headline(evidence)
     if drawn is not None:
         parts.append(drawn)
@@ -106,14 +109,17 @@ def _drawings(evidence: PublicEvidence) -> Iterator[Drawn]:
     yield from ((_foremost(bars), find_sentence(bars)) for one in measured for bars in _of_margins(one))
     yield from ((one, None) for one in views if isinstance(one, HeatmapView))
     yield from ((_foremost(one), find_sentence(one)) for one in short)
-    yield from ((bars, find_sentence(one)) for one in tables for bars in _of_table(one))
+    bare = ((one, bars) for one in tables for bars in _of_table(one))
+    yield from ((_foremost(bars), find_sentence(one) or find_sentence(bars)) for one, bars in bare)
 
 
-def _found_in_rows(evidence: PublicEvidence) -> Text:
+def _found_in_rows(evidence: PublicEvidence) -> Text | None:
     """Say how large groups of released rows are, or which value of each column is most frequent."""
-    found = evidence.measures[ROWS]
+    found = evidence.measures.get(ROWS, {})
     if "groups" in found:
         return say("front.groups_found", **found)
+    if "most" not in found:
+        return None
     written = [one if isinstance(one, str) else labelled(*one) for one in found["most"]]
     return say("front.most_found", names=written)
 
@@ -196,10 +202,10 @@ def _of_table(table: TableView) -> Iterator[BarsView]:
     named = [row for row in table.rows if ALL not in row and _is_name(row[0])]
     rows = [row for row in named if not any(map(is_aside, row))]
     numeric = [at for at in columns if rows and any(is_number(row[at]) for row in rows)]
-    if not 2 <= len(rows) <= MOST_BARS or not numeric:
+    if len(rows) < 2 or not numeric:
         return
     names = numeric[0]
-    if any(not _is_name(cell) for row in rows for cell in row[:names]):
+    if any(not _is_name(cell) for row in rows for cell in row[:names] if cell is not None):
         return
     if any(_is_word(cell) for row in rows for cell in row[names:]):
         return  # properties of one thing, and nothing to compare
@@ -228,12 +234,16 @@ def _join(headings: Sequence[Label], labels: Sequence[Cell]) -> Label:
     named = [
         label if isinstance(label, str | Text) else say("words.numbered", name=heading, number=label)
         for heading, label in zip(headings, labels, strict=False)
+        if label is not None  # a number has no level beside its column
     ]
     return named[0] if len(named) == 1 else say("words.list", all=named)
 
 
 def _belief(evidence: PublicEvidence) -> Iterator[Drawn]:
-    """Draw what the promise bounds, where nothing else can be drawn."""
+    """Draw what the promise bounds, where nothing else can be drawn.
+
+    Of a desk that was opened no number has left, and the sums of one site are no result: page one says so.
+    """
     loss, found = evidence.promise.loss, evidence.statement.get("posterior")
     if loss is None or not found:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -57,7 +57,12 @@ def _settings(evidence: PublicEvidence) -> KeyValues:
     for name, value in _take(evidence).items():
         label = _of_parameter(evidence, f"{name}.label") or name
         several = isinstance(value, list | tuple) and value and all(isinstance(one, Mapping) for one in value)
-        said = _records(evidence, name, value) if several else (_setting(evidence, name, value),)
+        said: Iterable[Cell] = (_setting(evidence, name, value),)
+        if several:
+            said = _records(evidence, name, value)
+        if isinstance(value, Mapping) and value and all(map(_is_condition, value.values())):
+            parts = value.items()
+            said = tuple(say("done.part", label=column, value=_plain(one)) for column, one in parts)
         told = [one for one in said if one is not None]
         rows += [Row("" if place else label, one) for place, one in enumerate(told)]
     cited = _cite(evidence)
@@ -135,8 +140,11 @@ def _choose(evidence: PublicEvidence, choices: str, value: Any, part: str) -> La
 
 def _plain(value: Any) -> Label:
     """Write a setting in one line; a condition in the words of every language."""
-    is_condition = isinstance(value, Mapping) and {"column", "is"} <= set(value)
-    return say_condition(_condition(value)) if is_condition else _flat(value)
+    return say_condition(_condition(value)) if _is_condition(value) else _flat(value)
+
+
+def _is_condition(value: Any) -> bool:
+    return isinstance(value, Mapping) and {"column", "is"} <= set(value)
 
 
 def _flat(value: Any) -> str:

@@ -72,6 +72,8 @@ def _intro(evidence: PublicEvidence) -> str:
     kinds = [one["of"] for one in evidence.expected]
     if "moment" in kinds or "invented" in kinds:
         return "intro_invented_moments" if "moment" in kinds else "intro_invented"
+    if "rank" in kinds:
+        return "intro_rank"
     if evidence.method["family"] == "dataset":
         return "intro_invented_rows" if evidence.expected else "intro_invented_untold"
     if evidence.method["family"] == "model":

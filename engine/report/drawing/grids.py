@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 
 from engine.report.drawing.canvas import Canvas, Style
-from engine.report.words import axis_value, cell
+from engine.report.words import axis_value, cell, is_place, word
 from engine.views import GraphView, HeatmapView, Label, MatrixView
 
 GAP = 6.0
 FULLEST = 0.48  # of the accent colour: words stand out on it in light and in dark
 MOST_OF_WIDTH = 0.3
+MOST_TALL = 12  # rows that are as high as two lines
+LINE = 1.35
 
 
 def draw_heatmap(view: HeatmapView, style: Style, width: float) -> Canvas:
@@ -35,15 +37,22 @@ def _grid(
     names = [style.lines(label, MOST_OF_WIDTH * width) for label in rows]
     left = max((style.width(line) for name in names for line in name), default=0.0) + GAP
     across = (width - left) / max(len(columns), 1)
-    down = size * (2.9 if any(len(name) > 1 for name in names) else 2.4)
+    down = size * (2.9 if any(len(name) > 1 for name in names) else 2.4 if len(rows) <= MOST_TALL else LINE)
     heads = [style.lines(label, across - 4) for label in columns]
     turned = any(line.endswith("…") for head in heads for line in head)
+    if columns and all(map(is_place, columns)):  # a place along a scale: some of them name the others
+        widest = max(style.width(word(label, style.language)) for label in columns)
+        step = max(math.ceil((widest + GAP) / across), 1)
+        heads = [(word(label, style.language),) if n % step == 0 else () for n, label in enumerate(columns)]
+        turned = False
     if turned:
         heads = [style.lines(label, 11 * size)[:1] for label in columns]
     top = size * (7.5 if turned else 1.6 + 1.25 * max((len(head) for head in heads), default=1))
     canvas = Canvas(width, round(top + down * max(len(rows), 1) + 2, 2), style)
     for number, head in enumerate(heads):
         x = left + (number + 0.5) * across
+        if not head:
+            continue
         if turned:
             canvas.text(x - size, top - 1.1 * size, head, theme.quiet, turned=True)
         else:

@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from engine import texts
@@ -482,6 +483,29 @@ def test_looking_for_measures_loads_no_library_that_only_some_of_them_compute_wi
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_of_invented_rows_with_many_values_the_first_column_is_drawn():
+    """Codes are whole numbers or lists of many: nothing of them was drawn."""
+    ages = pd.DataFrame({"one": [7] * 40, "age": [*range(1, 41)], "code": [f"c{n % 20}" for n in range(40)]})
+    view = released_rows._shares(ages, 1, 0.0, {}).views[0]
+    assert word(view.labels[0], "en") == "age: 0 to 5"
+    for at, label in enumerate(view.labels):
+        low, high = label.values["low"], label.values["high"]
+        is_last = at == len(view.labels) - 1
+        inside = (ages["age"] >= low) & ((ages["age"] <= high) if is_last else (ages["age"] < high))
+        assert view.values[at] == round(100 * inside.mean())
+    codes = released_rows._shares(ages[["code"]], 1, 0.0, {}).views[0]
+    assert len(codes.labels) == released_rows.MOST_BARS and set(codes.values) == {5.0}
+    assert not released_rows._shares(ages, 30, 0.05, {}).views, "of real rows no rare value is named"
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 14), (0, 1), (-3.2, 0.4), (99, 100_000), (5, 6.0001)])
+def test_intervals_are_few_and_hold_every_number(low, high):
+    edges = released_rows.interval_edges(low, high)
+    widths = np.diff(edges)
+    assert edges[0] <= low and edges[-1] >= high and 2 <= len(edges) <= released_rows.MOST_VALUES + 2
+    assert np.allclose(widths, widths[0])
 
 
 def test_groups_of_one_size_are_called_so():

@@ -1,13 +1,18 @@
 """Accuracy of integer noise against its probabilities, summed one by one."""
 
+import ast
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 from engine.privacy import accuracy
 
+ROOT = Path(__file__).parents[3]
 SHARES = (0.5, 0.9, 0.95, 0.999)
 
 
@@ -103,3 +108,31 @@ def test_nodes_average_like_the_noise(scale):
 
 def test_tiny_scales_make_no_error():
     assert accuracy.laplace_accuracy(Fraction(1, 10**6)) == accuracy.Accuracy(0, 0)
+
+
+POINT = re.compile(r"(?<![\w.])(?:1\.96|1\.9599\d*|196\.0|0\.6745|0\.67448\d*|67\.45)(?![\d])")
+RECIPIENTS = ROOT / "resources" / "recipients"
+
+
+def test_the_points_of_the_normal_distribution_stand_in_one_place():
+    """As 1.96, 1.959964 and exactly they stood in sixteen files: margins of the same noise differed."""
+    normal = NormalDist()
+    assert normal.inv_cdf(0.75) == pytest.approx(accuracy.NORMAL_MEDIAN, rel=1e-14)
+    assert normal.inv_cdf(0.975) == pytest.approx(accuracy.NORMAL_WITHIN, rel=1e-14)
+    found = {}
+    for path in [*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")]:
+        if POINT.search(said := path.read_text("utf-8")):  # comments and docstrings may
+            numbers = [repr(one.value) for one in ast.walk(ast.parse(said)) if isinstance(one, ast.Constant)]
+            found[path.relative_to(ROOT).as_posix()] = [one for one in numbers if POINT.fullmatch(one)]
+    assert [name for name, numbers in found.items() if numbers] == ["engine/privacy/accuracy.py"]
+
+
+def test_programs_for_recipients_carry_the_same_point():
+    """They run alone, so that each has its own."""
+    own = {path.name: POINT.findall(path.read_text("utf-8")) for path in RECIPIENTS.iterdir()}
+    assert {name for name, said in own.items() if said} == {
+        "combine.py.txt",
+        "estimate.py.txt",
+        "estimate.R.txt",
+    }
+    assert {float(one) for said in own.values() for one in said} == {accuracy.NORMAL_WITHIN}

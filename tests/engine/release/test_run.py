@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -19,7 +20,7 @@ from engine.errors import Cancelled, InputRefused
 from engine.evaluation.without_noise import WithoutNoise
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
-from engine.methods.protocol import MAIN, Budget
+from engine.methods.protocol import MAIN, Budget, Rows, TableArtefact
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Neighbours
 from engine.progress import Progress
@@ -633,6 +634,24 @@ def test_what_a_cap_left_out_is_counted_among_the_rows_that_fulfil_the_condition
     )
     counted = json.loads((made.folder / "release" / "evidence.json").read_text())["counted"]
     assert counted["used"] in (3, 4) and counted["used"] + counted["above_cap"] == 4
+
+
+@pytest.mark.parametrize(
+    ("left", "told"), [(0, {"left_out": 0}), (2, {"fewer_left_out_than": 5}), (5, {"left_out": 5})]
+)
+def test_of_fewer_than_k_rows_that_were_left_out_the_number_does_not_leave(left, told):
+    """A report said “fewer than 7”, and beside it 2,460 rows that were used and 2,456 that leave."""
+    frame = pd.DataFrame({"age": ["20-39"] * (40 - left)})
+    table = TableArtefact("table", (frame,), ())
+    cost = SimpleNamespace(loss=None, terms={"k": 5}, weighs=False)
+    design = SimpleNamespace(request=SimpleNamespace(private=("people",)), rows=Rows.COARSER, cost=cost)
+    draft = SimpleNamespace(held_out={}, used={"people": range(40)})
+    prepared = {"people": SimpleNamespace(people=None)}
+    release = SimpleNamespace(artefacts=(table,))
+    made = SimpleNamespace(design=design, release=release, prepared=prepared, draft=draft)
+    found = write._count(made)
+    assert {"above_cap": 0} | told == {name: n for name, n in found.items() if name != "used"}
+    assert ("used" in found) is ("left_out" in told)
 
 
 @pytest.mark.parametrize("method_id", ["datasets.communities", "datasets.linked_imputation"])

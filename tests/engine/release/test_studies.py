@@ -368,6 +368,19 @@ def test_share_and_result_call_those_who_are_protected_as_the_study_does(tmp_pat
     assert MAIN not in studies.plan_of_result(STUDY, _laid(HONEST, tmp_path)).schemas
 
 
+def test_a_result_is_released_by_its_coordinator_and_a_share_by_its_site(tmp_path: Path) -> None:
+    """Page one of a result said “Released by: not stated”, although the study names who puts it together."""
+    found = site_files.read_study(STUDY)
+    result = studies.plan_of_result(STUDY, _laid(HONEST, tmp_path)).purpose
+    assert result.organisation == found.coordinator.name != ""
+    unsaid = replace(PLAN, purpose=replace(PLAN.purpose, organisation="", recipient=""))
+    silent = studies.plan_of_site(STUDY, "North", unsaid).purpose
+    assert (silent.organisation, silent.recipient) == ("North", found.coordinator.name)
+    own = replace(PLAN, purpose=replace(PLAN.purpose, organisation="Clinic North", recipient="Archive"))
+    kept = studies.plan_of_site(STUDY, "North", own).purpose
+    assert (kept.organisation, kept.recipient) == ("Clinic North", "Archive")
+
+
 def _laid(shares: dict[str, bytes], folder: Path) -> dict[str, Path]:
     """Write shares by the name of their site; return them as a plan names them."""
     for name, content in shares.items():

@@ -49,7 +49,9 @@ def test_a_lead_within_the_margins_is_no_lead():
 
 def test_negative_effects_count_by_their_size():
     view = IntervalsView("t", ("a", "b"), (-3.0, 1.0), (-4.0, 0.5), (-2.0, 1.5), "x")
-    assert said(view).startswith("Largest: a, −3") and "2 of 2 numbers are clear" in said(view)
+    assert said(view).startswith("a lies furthest from zero, −3 ±") and "2 of 2 numbers are clear" in said(
+        view
+    )
 
 
 def test_numbers_that_could_all_be_zero_have_no_largest():
@@ -84,7 +86,7 @@ def test_tables_tell_who_is_missing():
     hidden = Text(HIDDEN)
     assert (
         said(TableView("t", ("g", "n"), (("a", hidden), ("b", 5), ("c", 7))))
-        == "1 of 3 numbers are not printed."
+        == "1 of 3 numbers is not printed."
     )
     band = {name: Text(f"views.bands.{name}", values) for name, values in
             (("most", {"high": 5}), ("above", {"low": 30}))}  # fmt: skip
@@ -151,3 +153,28 @@ def test_a_shade_is_no_highest_one_where_its_margin_reaches_others():
     grid = HeatmapView("t", ("a", "b"), ("m", "n"), ((186.0, 104.0), (20.0, 0.0)), margin=30.0)
     assert said(grid) == "Highest: a, m: 186 ± 30."
     assert said(replace(grid, margin=150.0)) == "a, m reads highest, 186 ± 150; 3 others could be as high."
+
+
+PLACES = tuple(Text("views.number", {"value": value}) for value in (2.62, 41.2))
+
+
+def test_places_along_two_scales_are_said_which_is_which():
+    """A density of two columns was headed by “2.62, 41.2 reads highest”."""
+    grid = HeatmapView("t", PLACES, PLACES, ((0.1, 0.4), (0.2, 0.1)))
+    assert said(grid) == "Highest where the row is 2.62 and the column 41.2: 0.4."
+    near = replace(grid, margin=0.2)
+    assert said(near).startswith("It reads highest where the row is 2.62 and the column 41.2, 0.4")
+    assert "2 other places could be as high" in said(near) or "3 other places" in said(near)
+
+
+def test_what_is_below_zero_is_not_called_largest():
+    effects = IntervalsView("t", ("a", "b"), (-3.0, 1.0), (-3.5, 0.5), (-2.5, 1.5), "Effect")
+    assert said(effects).startswith("a lies furthest from zero, −3.00 ±")
+
+
+def test_one_number_is_told_with_its_margin():
+    """The mean of everybody was headed by “1 of 1 number is clear of zero”."""
+    told = BarsView("t", ("everyone",), (2.84,), "mean", (2.83,), (2.85,))
+    assert said(told) == "everyone: 2.840 ± 0.010."
+    unclear = replace(told, low=(-1.0,), high=(6.68,))
+    assert said(unclear).startswith("None of 1 number")

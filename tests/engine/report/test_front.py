@@ -12,9 +12,9 @@ from engine.privacy.promise import Promise, Unit
 from engine.report import content, html, pdf
 from engine.report.content import front, made, private
 from engine.report.content.cover import total
-from engine.report.content.facts import counted_cells
+from engine.report.content.facts import counted_cells, own_words
 from engine.report.content.front import _of_table, headline, key_facts
-from engine.report.content.results import print_view
+from engine.report.content.results import _intro, print_view
 from engine.report.document import Headline
 from engine.report.words import cell, word
 from engine.views import HIDDEN, CurveView, HeatmapView, IntervalsView, Series, TableView, Text, aside
@@ -287,3 +287,42 @@ def test_a_line_for_missing_values_is_not_drawn_among_the_declared_ones():
     assert drawn.labels == ("f", "m") and drawn.note is not None
     (whole,) = _of_table(TableView("t", ("sex", "value"), rows[:2]))
     assert whole.labels == ("f", "m") and whole.note is None
+
+
+# --- figures of page one that were the bound of the promise ---------------------------------------------
+
+
+def test_a_name_without_a_level_is_the_name_of_its_column(sample):
+    """The weights of a direction were not drawn: a number has no level beside its column."""
+    headings = ("Column", "Value", "Direction 1")
+    weights = TableView(
+        "Weights",
+        headings,
+        (("years", None, 0.8), ("grade", "A", 0.3), ("grade", "B", 0.1), ("pay", None, -0.2)),
+    )
+    found = drawn(sample.public, weights)
+    assert [word(one, "en") for one in found.view.labels] == ["years", "grade, A", "grade, B", "pay"]
+    assert word(found.finding, "en") == "Largest: years, 0.8; smallest: pay, −0.2."
+
+
+def test_of_a_long_table_the_largest_are_drawn_and_what_is_said_is_of_all(sample):
+    rows = tuple((f"class {at // 4}", f"reason {at % 4}", at) for at in range(40))
+    found = drawn(sample.public, TableView("Rounded", ("class", "reason", "all"), rows))
+    assert len(found.view.values) == 12 and min(found.view.values) == 28
+    assert "12 largest of 40" in word(found.view.note, "en")
+    assert "smallest: class 0, reason 0, 0." in word(found.finding, "en")
+
+
+def test_a_share_of_a_study_says_why_its_figure_is_the_bound(sample):
+    share = replace(sample.public, method={**sample.public.method, "id": front.SHARE}, views=())
+    assert any(getattr(part, "id", "") == "report.cover.share" for part in front.front(share))
+    assert not any(getattr(part, "id", "") == "report.cover.share" for part in front.front(sample.public))
+
+
+def test_numbers_whose_margins_are_ranks_are_not_said_to_lie_within_them(sample):
+    """Of quantiles report and README said that the exact number is no further away than the margin."""
+    view = TableView("Quantiles", ("q", "value", WITHIN), (("1/2", 50.0, 3.0), ("3/4", 70.0, 3.0)))
+    ranks = replace(with_tables(sample.public, view), expected=({"of": "rank", "quantity": "q", "limit": 3},))
+    assert _intro(ranks) == "intro_rank" and _intro(with_tables(sample.public, view)) == "intro"
+    assert own_words(ranks, "recipient").id.endswith("recipient_rank")
+    assert own_words(with_tables(sample.public, view), "recipient").id.endswith("recipient")

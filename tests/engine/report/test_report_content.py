@@ -935,8 +935,14 @@ def test_whose_rows_were_used_is_said_and_how_many_where_nothing_bounds_the_loss
     ):
         assert words in said, words
     assert "740" not in said and "12.4" not in said  # exact shares of the cap stay inside
-    few = replace(plain, decided=decided, counted={**counted, "left_out": 10})
-    assert "Fewer than 11" in " ".join(printed(one, "en") for one in rows_used(few))
+    for other in (
+        {**counted, "left_out": 10},
+        {"above_cap": 740, "held_out": 975, "fewer_left_out_than": 11},
+    ):
+        few = " ".join(
+            printed(one, "en") for one in rows_used(replace(plain, decided=decided, counted=other))
+        )
+        assert "Fewer than 11" in few and ("4,259" in few) is ("used" in other)
     private = " ".join(printed(one, "en") for one in rows_used(sample.public))
     assert private and not re.search(r"made from [0-9]|[0-9] of the rows", private)
     assert "not told" in printed(own_words(sample.public, "must_know"), "en")

@@ -13,7 +13,13 @@ from statistics import NormalDist
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.shared.margins import MARGINS, smallest_margin
 from engine.once import once
-from engine.privacy.accuracy import LAPLACE_WITHIN, Accuracy, gaussian_accuracy, laplace_accuracy
+from engine.privacy.accuracy import (
+    LAPLACE_WITHIN,
+    NORMAL_WITHIN,
+    Accuracy,
+    gaussian_accuracy,
+    laplace_accuracy,
+)
 from engine.privacy.events import Event, Sequential
 from engine.privacy.gaussian import concentrated_budget, gaussian_level
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, root_above
@@ -420,7 +426,7 @@ class Schedule:
 
     def within(self, deviation: float) -> int:
         """Return how close to nothing 95 of 100 draws of noise lie: 1.96 σ, for Laplace noise ln(20)/√2 σ."""
-        return ceil(deviation * (1.96 if self.is_gaussian else LAPLACE_WITHIN))
+        return ceil(deviation * (NORMAL_WITHIN if self.is_gaussian else LAPLACE_WITHIN))
 
     @property
     def events(self) -> Event:

@@ -25,6 +25,7 @@ from engine.methods.datasets.marginal_model.rounds import Learnt
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.datasets.synthesis.related import CHANCE, Relations, describe_relations, draw_relations
 from engine.methods.shared.column_cells import ColumnCells
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.views import Cell, TableView, Text, View
 
 MOST_NAMED = 5
@@ -129,7 +130,7 @@ def _shares(learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], 
         if isinstance(cells, Coded):
             name = Text(f"{words}.views.codes", {"column": cells.column.name})
             within = MISSED * schedule.deviation(schedule.code) / total
-            rows.append((name, *_points(within / Z)))
+            rows.append((name, *_points(within / NORMAL_WITHIN)))
     headings = tuple(Text(f"{words}.views.shares.{name}") for name in ("column", "error", "within"))
     note = Text(f"{words}.views.shares.note", {"rows": round(total)})
     return TableView(Text(f"{words}.views.shares.title"), headings, tuple(rows), note)
@@ -143,14 +144,11 @@ def _named(cells: ColumnCells, words: str) -> str | Text:
 
 def _points(deviation: float) -> tuple[float, float]:
     """Return a deviation of a share and what 95 of 100 lie within, in points."""
-    return float(f"{100 * deviation:.2g}"), float(f"{100 * Z * deviation:.2g}")
+    return float(f"{100 * deviation:.2g}"), float(f"{100 * NORMAL_WITHIN * deviation:.2g}")
 
 
 # --- how exact the shares of invented rows are -----------------------------------------------------------
 # The noise of all tables that tell of a column, together.
-
-
-Z = 1.959964
 
 
 def combined_deviation(measured: Sequence[Measured], column: int, cells: int) -> float:
@@ -211,7 +209,7 @@ def interval(share: float, *, deviation: float, rows: float, drawn: int) -> tupl
     own = share * (1 - share)
     fewer = max(0.0, 1 / drawn - 1 / rows)
     variance = (deviation / rows) ** 2 + own * (1 / rows + fewer) + 0.25 / drawn**2
-    half = Z * sqrt(variance)
+    half = NORMAL_WITHIN * sqrt(variance)
     return max(0.0, share - half), min(1.0, share + half)
 
 

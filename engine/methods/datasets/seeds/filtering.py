@@ -9,11 +9,10 @@ import numpy as np
 
 from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weigh_crowd
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.mechanisms.seeded_rows import SeededRows
 
 Codes = arrays.Integers
-
-_NORMAL_975 = 1.959963984540054
 
 
 def distance_at_most(*, small: float, passing: float) -> float:
@@ -52,7 +51,7 @@ def upper_edge(found: int, tries: int) -> float:
     """
     if tries == 0:
         return 1.0
-    share, z = found / tries, _NORMAL_975
+    share, z = found / tries, NORMAL_WITHIN
     middle = share + z**2 / (2 * tries)
     spread = z * math.sqrt(share * (1 - share) / tries + z**2 / (4 * tries**2))
     return min(1.0, (middle + spread) / (1 + z**2 / tries))

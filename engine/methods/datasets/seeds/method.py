@@ -50,6 +50,7 @@ from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.view import view_of
 from engine.numbers import brief
 from engine.once import once
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Event, Parallel
 from engine.privacy.mechanisms import GeometricThreshold, LaplaceThreshold, SeededRows
 from engine.privacy.promise import Promise
@@ -189,7 +190,7 @@ class SeedMethod(Method):
         noise = learning.deviation / learning.about_rows
         deviation = 100 * sqrt(noise**2 + 0.25 / self.options.rows)
         label = Text(f"{WORDS}.numbers.share.label")
-        error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation)
+        error = Expected(label, "tested", None, NORMAL_MEDIAN * deviation, NORMAL_WITHIN * deviation)
         known = (error,) if learning.deviation else ()
         foreseen = () if test is None else (self._foreseen,)
         capped = cap_notes(self.request) if known else []  # they speak of margins

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models.tree import LEVELS, Question, TreePlan, fit, leaf_of
+from engine.methods.models.tree import LEVELS, Question, TreePlan, fit, leaf_of, reached
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
 from engine.methods.shared.division import Division
@@ -18,6 +19,7 @@ from engine.privacy.accounting import certified_delta
 from engine.privacy.events import Neighbours
 from engine.table.schema import Schema
 from engine.table.table import Table
+from engine.views import NumberView
 from tests.engine.battery.transcript import transcript
 from tests.engine.methods.models.test_naive_bayes import BUDGET, COLUMNS, GAUSS, table
 from tests.noise_source import seeded_noise
@@ -141,6 +143,27 @@ def test_whatever_the_rows_hold_an_answer_comes_out():
         content = json.loads(json.dumps(found.content, allow_nan=False))
         assert ((leaf_of(content, odd) >= 0) & (leaf_of(content, odd) < 8)).all()
         assert set(found.predict(odd)) <= {"ill", "well", "cured"}
+
+
+def test_leaves_that_no_row_can_come_to_are_neither_shown_nor_counted():
+    """Before, a tree that asked nothing printed all its leaves, and their noise made up rows of nobody."""
+    for frame in (table(), table().head(3)):
+        request, noise = request_for(), seeded_noise(7)
+        release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
+        model = release.artefacts[0].content
+        shown = next(one for one in release.views if getattr(one.title, "id", "").endswith("leaves.title"))
+        (told,) = [one for one in release.views if isinstance(one, NumberView)]
+        rows = {row[0]: row[1] for row in shown.rows}
+        assert list(rows) == [leaf + 1 for leaf in reached(model)]
+        assert told.value == sum(rows.values())
+        grid = pd.DataFrame(product(["a", "b", "c", "d", "?"], range(0, 101, 2)), columns=["ward", "age"])
+        assert {leaf + 1 for leaf in leaf_of(model, grid)} <= set(rows)
+    assert len(rows) == 1, "of three rows nothing can be told apart"
+
+
+def test_what_stands_below_a_node_that_asks_nothing_is_reached_on_one_side():
+    asked = [[{"predictor": 0}], [None, {"predictor": 1}], [None, {"predictor": 0}, {"predictor": 1}, None]]
+    assert reached({"questions": asked}) == [0, 4, 5, 6]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,9 +20,10 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget, Context
-from engine.methods.services.asked import ID, level_for
+from engine.methods.services.asked import COUNT, ID, SUM, level_for
 from engine.methods.services.desk import Desk
 from engine.methods.services.questions import Coded
+from engine.methods.services.told import _says_nothing
 from engine.privacy.accuracy import laplace_error
 from engine.privacy.gaussian import concentrated_delta
 from engine.privacy.promise import Neighbours
@@ -280,6 +282,35 @@ def test_the_table_says_from_which_visits_answers_follow(cap, note, rests_on):
     assert said.id.rpartition(".")[2] == note and again.artefacts[0].frame["rests_on"].tolist() == [rests_on]
     notes = {one.id.rpartition(".")[2] for one in again.notes}
     assert notes & {"combined", "combined_by_visit"} == {note.replace("note", "combined")}
+
+
+def test_a_visit_without_counts_draws_the_answers_of_the_question_with_most_groups():
+    """Page one of a visit that asked for sums alone drew what the promise bounds."""
+    rows = pd.DataFrame({"sex": ["f", "m", "f"], "age": [30.0, 31, 40]})
+    total = {"kind": "sum", "value": "age", "where": "", "epsilon": "1/9"}
+    asked = request(
+        total, {**total, "by": ["sex"]}, {"kind": "mean", "value": "age", "where": "", "epsilon": "1/9"}
+    )
+    _, bars = answered(asked, rows).views
+    assert bars.axis.id.endswith("asked.sum") and len(bars.values) == len(bars.low) > 1
+    assert {texts.text(one.id, **one.values)[0] for one in bars.labels} == {"2"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "number", "says_nothing"),
+    [
+        (COUNT, 0, -900.0, True),
+        (COUNT, 0, 900.0, False),
+        (SUM, 0, -900.0, True),
+        (SUM, 0, 900.0, False),
+        (SUM, -5, -900.0, False),
+        (SUM, -5, 90.0, True),
+    ],
+)
+def test_a_number_below_all_that_is_possible_carries_no_information(kind, low, number, says_nothing):
+    """A sum of years read −4,618 ± 2,696, without brackets: no sum within its margin is possible."""
+    query = SimpleNamespace(kind=kind, grid=SimpleNamespace(low=low))
+    assert _says_nothing(query, number, 100.0) is says_nothing
 
 
 def test_a_column_that_says_nothing_takes_no_room_from_the_margins():

@@ -13,11 +13,13 @@ from engine.methods.catalogue import method
 from engine.methods.protocol import Budget
 from engine.methods.shared.ratio import RatioNoise, ratio_and_margin, ratio_errors, whole_errors
 from engine.methods.shared.sensitivity import means_sensitivity, sum_sensitivity
+from engine.methods.shared.tables import marked_weak
 from engine.methods.statistics.mean_forms import HALF_RANGE, finished_means
 from engine.privacy.events import Sequential
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.table import Table
 from engine.views import BarsView
+from engine.views import is_weak as is_weak_cell
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import laplace_law
 from tests.engine.battery.neighbours import added_rows, replaced_rows
@@ -65,6 +67,18 @@ def test_sums_by_hand():
     found = numbers({"statistic": "sum", "value": "stay", "by": ["sex"]} | SEPARATE, "sum")
     assert found == {"f": 5.5, "m": 14.0, "(other)": 2.0, "(missing)": 3.0}
     assert numbers({"statistic": "sum", "value": "stay", "weight": "w"}, "sum") == [1 + 9 + 70 + 0 + 3]
+
+
+@pytest.mark.parametrize(("low", "is_weak"), [(-2, False), (0, True)])
+def test_a_sum_far_below_zero_carries_information_where_values_can_be_below_zero(low, is_weak):
+    """The sum of a column of losses stood in brackets, however small its margin was."""
+    values = pd.DataFrame({"group": ["a"], "sum": [-500.0], "within_95": [20.0]})
+    marked = marked_weak(values, value="sum", taken=("group",), is_signed=low < 0)
+    assert is_weak_cell(marked["sum"][0]) is is_weak
+    column = replace(X, domain=replace(X.domain, minimum=Fraction(low)))
+    asked = request({"statistic": "sum", "value": "x"}, epsilon=LARGE, columns=(column,))
+    shown = released("statistics.means", asked, table(x=[low * 1.0] * 9)).views[0].rows[0]
+    assert shown[0] == low * 9 and not is_weak_cell(shown[0])
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
