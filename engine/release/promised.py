@@ -18,10 +18,10 @@ from engine.errors import InputRefused
 from engine.methods.protocol import Method
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable, options_of_reading
+from engine.short_texts import hash_pairs, words_of
 from engine.table.cells import cells_of
 from engine.table.encoded import Encoded
 from engine.table.schema import Schema
-from engine.table.short_texts import hash_pairs, words_of
 from engine.table.table import TEXT, Held, Table
 
 _PIECE = 1 << 17  # keys at a time: what Python holds of them stays small

@@ -31,7 +31,9 @@ from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table.declared import as_declared, codes_read, people_of
+from engine.table.cells import cells_of
+from engine.table.declared import as_declared, codes_read, keys_as_declared, people_of
+from engine.table.encoded import Gathering
 from engine.table.fingerprint import Fingerprints, Tracing
 from engine.table.grouped import Asking, Grouped, Grouper, NotGrouped, look
 from engine.table.preparation import prepare as preparation
@@ -46,7 +48,7 @@ from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.server import Server
 from engine.table.stored import Store, Stored
-from engine.table.table import Held, Table
+from engine.table.table import TEXT, Held, Table
 
 NOT_FOUND = "preparation.people_not_found"
 _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel", "duckdb"))
@@ -148,6 +150,8 @@ def read(
     traced, parts, digests, names = Tracing(), list[Table](), list[str](), list[tuple[str, ...]]()
     changes, filters = preparation.split(steps)
     first, rows, coded = ReadOptions(), 0, codes_read(declared, ReadOptions())
+    # in memory all pieces share one list of keys; on the disk no list grows with the table
+    gathering = Gathering() if store is None and sample is None else None
     files = [(one, path) for one in references for path in paths_of(one, base)]
     if grouped and store is not None:
         with suppress(NotGrouped):
@@ -160,13 +164,19 @@ def read(
                     if name not in raw:
                         raise InputRefused("reading.column_missing", file=path.name, column=name)
                 key = declared.person_key
+                gathered = {}
+                _encode_levels(raw, declared, columns)
                 if (
                     key is not None
                     and key.name in raw
                     and isinstance(raw.rows()[key.name].dtype, pd.StringDtype)
                 ):
-                    raw.encoded(key.name)  # the longest column to look through: once for all that follows
-                traced.add(raw)
+                    # the longest column to look through: once for all that follows
+                    if gathering is None:
+                        raw.encoded(key.name)
+                    else:
+                        gathered = {key.name: gathering.add(cells_of(raw.rows()[key.name]))}
+                traced.add(raw, gathered=gathered)
                 if not names:
                     first, coded = raw.options, codes_read(declared, raw.options)
                 elif set(raw.names) != set(names[0]):  # files of one name may lie in several folders
@@ -175,7 +185,9 @@ def read(
                 rows += raw.n_rows
                 if sample is not None:
                     raw = sample.of(raw, declared)
-                part = as_declared(raw if columns is None else raw.only(columns), declared)
+                part = as_declared(raw if columns is None else raw.only(columns), declared, later=gathered)
+                if gathering is not None and key is not None and key.name in part and not gathered:
+                    gathering.add(cells_of(part.rows()[key.name]))
                 if store is None:
                     parts.append(part)
                 else:
@@ -186,6 +198,8 @@ def read(
     if store is None:
         joined = Table.joined(parts)
         give_back()
+        if gathering is not None and declared.person_key is not None and declared.person_key.name in joined:
+            joined = keys_as_declared(joined, declared.person_key, gathering.found())
         table, _ = preparation.prepare(joined, changes, coded, base=base)
         if sample is not None:  # who is not in the sample may be in the table
             table.findings = tuple(one for one in table.findings if one.code != NOT_FOUND)
@@ -202,6 +216,15 @@ def read(
         columns=names[0],
         options=first,
     )
+
+
+def _encode_levels(raw: Table, declared: Schema, columns: frozenset[str] | None) -> None:
+    """Look for the distinct cells of the columns with levels, once for fingerprints, codes and measures."""
+    for name in raw.names:
+        if columns is not None and name not in columns:
+            continue
+        if declared.column(name).kind in (Kind.CATEGORY, Kind.ORDINAL) and raw.storage[name] == TEXT:
+            raw.encoded(name)
 
 
 def _read_grouped(

@@ -122,9 +122,10 @@ def cap_figures(
     people_with[0] = 0
     numbers = np.flatnonzero(people_with)
     chances = {cap: np.minimum(numbers, cap) / numbers for cap in caps}
-    by_rows = _ByRows(numbers, np.searchsorted(numbers, rows_of), persons, chances)
+    class_of = np.append(np.searchsorted(numbers, rows_of).astype(np.int32), np.int32(0))
+    by_rows = _ByRows(numbers, class_of.take(persons, mode="wrap"), known, chances)
     followed = [schema.column(name) for name in columns if name in schema and name in table]
-    shifts = [_shift(table.rows()[column.name], column, by_rows) for column in followed]
+    shifts = [_shift(table, column, by_rows) for column in followed]
     return CapFigures(
         people=int(people_with.sum()),
         rows=int(people_with @ np.arange(len(people_with))),
@@ -140,38 +141,35 @@ def cap_figures(
 class _ByRows:
     """Rows sorted into classes by how many rows their person has: all of a class are kept alike.
 
-    ``numbers`` are the numbers of rows that occur, ``class_of`` says for each person which of them, and
-    ``chances`` with which chance a cap keeps a row of each class.
+    ``numbers`` are the numbers of rows that occur, ``classes`` says for each row which of them its person
+    has, ``known`` which rows have a person, and ``chances`` with which chance a cap keeps a row of a class.
     """
 
     numbers: Numbers
-    class_of: Numbers
-    persons: npt.NDArray[np.integer]
+    classes: arrays.Whole
+    known: npt.NDArray[np.bool_]
     chances: dict[int, Floats]
-
-    def classes(self, rows: npt.NDArray[np.bool_]) -> Numbers:
-        """Return the classes of some rows that have a person."""
-        return self.class_of[self.persons[rows]]
 
     def counted(self, rows: npt.NDArray[np.bool_], weights: Floats | None = None) -> Floats:
         """Return the number of some rows in each class, or the sum of their weights."""
-        return np.bincount(self.classes(rows), weights, minlength=len(self.numbers)).astype(np.float64)
+        return np.bincount(self.classes[rows], weights, minlength=len(self.numbers)).astype(np.float64)
 
 
-def _shift(values: pd.Series, column: Column, by_rows: _ByRows) -> Shift | None:
-    domain = column.domain
+def _shift(table: Table, column: Column, by_rows: _ByRows) -> Shift | None:
+    values, domain = table.rows()[column.name], column.domain
     if domain is None:
         return None
     if column.kind in (Kind.INTEGER, Kind.NUMBER) and isinstance(domain.minimum, Fraction):
         return _mean_shift(values, column, by_rows)
     if column.kind in (Kind.CATEGORY, Kind.ORDINAL) and 0 < len(coding.levels(column)) <= MOST_LEVELS:
-        return _share_shift(values, column, by_rows)
+        known = table.encoded(column.name) if column.name in table.encodings else None
+        return _share_shift(coding.codes(values, column, known), column, by_rows)
     return None
 
 
 def _mean_shift(values: pd.Series, column: Column, by_rows: _ByRows) -> Shift:
     numbers = coding.numbers(values, column)
-    filled = np.isfinite(numbers) & (by_rows.persons >= 0)
+    filled = np.isfinite(numbers) & by_rows.known
     domain = column.domain
     assert (
         domain is not None and isinstance(domain.minimum, Fraction) and isinstance(domain.maximum, Fraction)
@@ -187,12 +185,11 @@ def _mean_shift(values: pd.Series, column: Column, by_rows: _ByRows) -> Shift:
     return Shift(column.name, None, mean(np.ones(len(rows))), by_cap)
 
 
-def _share_shift(values: pd.Series, column: Column, by_rows: _ByRows) -> Shift:
-    places = coding.codes(values, column)
+def _share_shift(places: Numbers, column: Column, by_rows: _ByRows) -> Shift:
     levels = coding.levels(column)
-    inside = (places < len(levels)) & (by_rows.persons >= 0)
+    inside = (places < len(levels)) & by_rows.known
     classes = len(by_rows.numbers)
-    cells = np.bincount(places[inside] * classes + by_rows.classes(inside), minlength=len(levels) * classes)
+    cells = np.bincount(places[inside] * classes + by_rows.classes[inside], minlength=len(levels) * classes)
     rows = cells.reshape(len(levels), classes)
 
     def shares(weights: Floats) -> Floats | None:

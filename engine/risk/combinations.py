@@ -156,6 +156,27 @@ def begins(ordered: Codes) -> npt.NDArray[np.bool_]:
     return np.append(True, ordered[1:] != ordered[:-1]) if len(ordered) else np.zeros(0, dtype=bool)
 
 
+def order_of(numbers: Codes) -> Codes:
+    """Return the places of whole numbers in their order, equal ones as they stand.
+
+    Notes
+    -----
+    As a matrix of rows turns into one of columns: each number is counted, and none is compared.
+
+    Examples
+    --------
+    >>> order_of(np.array([2, 0, 2, 1])).tolist()
+    [1, 3, 0, 2]
+    """
+    from scipy.sparse import csr_array  # on first use: what only reads declarations needs none of it
+
+    count = len(numbers)
+    shape = count, int(numbers.max(initial=-1)) + 1
+    begins_at = np.arange(count + 1, dtype=np.int32 if count < 1 << 31 else np.int64)
+    at = numbers.astype(begins_at.dtype)
+    return np.asarray(csr_array((np.ones(count, bool), at, begins_at), shape=shape).tocsc().indices)
+
+
 def number_sets(combination: Numbers, person: Numbers) -> Numbers:
     """Number the different sets of combinations that people have.
 

@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.once import once
 from engine.risk.combinations import Codes, Numbers, dense
 from engine.table.coding import holds_code, text_of, texts_of
 from engine.table.declared import people_of, stored_as_declared
+from engine.table.encoded import Encoded
 from engine.table.hierarchies import MISSING, Hierarchy
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind, Role, Schema
@@ -213,9 +215,18 @@ def encode_column(
     column: Column,
     *,
     options: ReadOptions = ReadOptions(),  # noqa: B008
+    known: Encoded | None = None,
 ) -> EncodedColumn:
-    """Return one column as codes; see `encode`. ``options`` say how a file writes its numbers and dates."""
-    found, uniques = pd.factorize(values)
+    """Return one column as codes; see `encode`.
+
+    ``options`` say how a file writes its numbers and dates; ``known`` are its distinct cells, where they have
+    been looked for.
+    """
+    found: arrays.Whole
+    if known is None:
+        found, uniques = pd.factorize(values)
+    else:
+        found, uniques = known.places, pd.Index(known.distinct.to_pandas(), dtype="str")
     codes = found.astype(np.int32)
     listed: list[object] = uniques.tolist() if hasattr(uniques, "tolist") else list(uniques)
     listed, new = _in_one_form(listed, holds_code(pd.Series(uniques), column, options))
@@ -275,7 +286,8 @@ def _encoded_once(table: Table, column: Column) -> EncodedColumn:
     known = _KNOWN.setdefault(table, {})
     found = known.get(column.name)
     if found is None or replace(found.column, role=column.role) != column:
-        found = encode_column(table.rows()[column.name], column, options=table.options)
+        encoded = table.encoded(column.name) if column.name in table.encodings else None
+        found = encode_column(table.rows()[column.name], column, options=table.options, known=encoded)
         known[column.name] = found
     elif found.column != column:
         found = replace(found, column=column)

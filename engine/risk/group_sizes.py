@@ -9,7 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import Codes, Numbers, begins, count_repeats, dense, narrow, number_combinations
+from engine.risk.combinations import (
+    Codes,
+    Numbers,
+    begins,
+    count_repeats,
+    dense,
+    narrow,
+    number_combinations,
+    order_of,
+)
 from engine.risk.encoding import IDENTIFYING, encode
 from engine.table.schema import Schema
 from engine.table.table import Table
@@ -18,6 +27,18 @@ THRESHOLDS = (3, 5, 11, 20)
 _MOST_NUMBERS = 1 << 31
 _ROOM = 63  # bits of a number that is not negative
 _LONGEST_PACKED = 8
+_FEW = 6  # rows of a person that are put in order by comparing them two and two
+_NETWORKS = {
+    2: ((0, 1),),
+    3: ((0, 2), (0, 1), (1, 2)),
+    4: ((0, 2), (1, 3), (0, 1), (2, 3), (1, 2)),
+    5: ((0, 3), (1, 4), (0, 2), (1, 3), (0, 1), (2, 4), (1, 2), (3, 4), (2, 3)),
+    6: (
+        *((0, 5), (1, 3), (2, 4), (1, 2), (3, 4), (0, 3), (2, 5), (0, 1), (2, 3), (4, 5)),
+        *((1, 2), (3, 4)),
+    ),
+}
+"""Sorting networks with the fewest comparisons (Knuth 1998, 5.3.4)."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +133,11 @@ def group_sizes(
     if columns is None:
         columns = tuple(column.name for column in schema.with_role(*IDENTIFYING))
     encoded = encode(table, schema, columns=columns, people=people, beside=True)
-    coded, person = [encoded.columns[name].codes for name in columns], encoded.people
+    coded: list[Codes] = [encoded.columns[name].codes for name in columns]
+    person = None
+    if encoded.people is not None:
+        person = _Together.of(encoded.people)
+        coded = [codes.take(person.order) for codes in coded]
     total = _sizes(coded, person, table.n_rows)
     because_of = {}
     for place, name in enumerate(columns if causes else ()):
@@ -131,34 +156,66 @@ def group_sizes(
     )
 
 
-def _sizes(coded: Sequence[Codes], person: Numbers | None, n_rows: int) -> Numbers:
-    """Return the number of people of every group.
+@dataclass(frozen=True)
+class _Together:
+    """Rows with those of each person side by side: ``order`` says which, the rest where people begin and end.
 
-    One sort puts the different combinations of each person side by side and in order.
+    ``first`` and ``count`` are of each person: where the rows begin, and how many there are.
     """
+
+    order: Codes
+    first: Numbers
+    count: Numbers
+
+    @staticmethod
+    def of(person: Numbers) -> _Together:
+        """Find everybody's rows; people are numbered from 0 without gaps."""
+        count = np.bincount(person)
+        return _Together(order_of(person), np.cumsum(count) - count, count)
+
+    def sort(self, numbers: Codes) -> None:
+        """Put the numbers of each person in order, in place."""
+        for rows in range(2, _FEW + 1):
+            at = self.first[self.count == rows]
+            own = [numbers.take(at + place) for place in range(rows)]
+            for low, high in _NETWORKS[rows]:
+                own[low], own[high] = np.minimum(own[low], own[high]), np.maximum(own[low], own[high])
+            for place, one in enumerate(own):
+                numbers[at + place] = one
+        many = np.flatnonzero(self.count > _FEW)
+        if many.size:
+            count = self.count[many]
+            at = np.repeat(self.first[many] - (np.cumsum(count) - count), count) + np.arange(count.sum())
+            numbers[at] = numbers[at][np.lexsort((numbers[at], np.repeat(many, count)))]
+
+
+def _sizes(coded: Sequence[Codes], person: _Together | None, n_rows: int) -> Numbers:
+    """Return the number of people of every group; the rows of each person lie side by side."""
     joined: Codes
     joined, most = number_combinations(coded, [int(codes.max(initial=0)) + 1 for codes in coded], n_rows)
     if person is None:
         return count_repeats(joined, int(joined.max(initial=0)).bit_length())
-    if most > _MOST_NUMBERS:  # the number of a person has to find room beside it
+    if most > _MOST_NUMBERS:  # several of a person have to find room in one number
         joined, most = dense(joined, most)
     bits = int(joined.max(initial=0)).bit_length()
-    joined |= person << bits
-    joined = narrow(joined, bits + int(person.max(initial=0)).bit_length())
-    joined.sort()
-    joined = joined[begins(joined)]
-    first = np.flatnonzero(begins(joined >> bits))
-    joined &= (1 << bits) - 1
-    return _sizes_of_sets(joined, first, bits)
+    joined = narrow(joined, bits)
+    person.sort(joined)
+    kept = begins(joined)
+    kept[person.first] = True
+    again = np.flatnonzero(~kept)
+    if not again.size:
+        return _sizes_of_sets(joined, person.first, person.count, bits)
+    owner = np.searchsorted(person.first, again, side="right") - 1
+    count = person.count - np.bincount(owner, minlength=len(person.count))
+    return _sizes_of_sets(joined[kept], np.cumsum(count) - count, count, bits)
 
 
-def _sizes_of_sets(combination: Codes, first: Numbers, bits: int) -> Numbers:
-    """Return how many people have each set of combinations, of which ``first`` are the first ones.
+def _sizes_of_sets(combination: Codes, first: Numbers, count: Numbers, bits: int) -> Numbers:
+    """Return how many people have each set of so many combinations, of which ``first`` are the first ones.
 
     Sets are equal where their lists in order are. Only people with as many combinations are compared, short
     lists packed into single numbers.
     """
-    count = np.diff(first, append=len(combination))
     sizes = []
     for length in range(1, _LONGEST_PACKED + 1):
         of_length = first[count == length]

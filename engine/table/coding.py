@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,9 @@ from engine.table.code_lists import code_list
 from engine.table.patterns import LONGEST
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Domain, Kind
+
+if TYPE_CHECKING:
+    from engine.table.encoded import Encoded
 
 OTHER = "other"
 MISSING = "missing"
@@ -109,7 +113,7 @@ def written_other(column: Column) -> str:
     return written
 
 
-def codes(values: pd.Series, column: Column) -> npt.NDArray[np.int64]:
+def codes(values: pd.Series, column: Column, known: Encoded | None = None) -> npt.NDArray[np.int64]:
     """Return for every row the place of its cell in `cells`.
 
     Parameters
@@ -118,6 +122,8 @@ def codes(values: pd.Series, column: Column) -> npt.NDArray[np.int64]:
         The column of a table, shape (n,), in any storage.
     column
         Its declaration.
+    known
+        The distinct cells of a text column, where they have been looked for.
 
     Returns
     -------
@@ -144,7 +150,8 @@ def codes(values: pd.Series, column: Column) -> npt.NDArray[np.int64]:
     other, missing = len(declared), len(declared) + 1
     if pd.api.types.is_numeric_dtype(values.dtype):
         place = _by_number(place)
-    found, uniques = pd.factorize(values)
+    found: arrays.Whole
+    found, uniques = pd.factorize(values) if known is None else (known.places, known.distinct.to_pylist())
     mapped = np.empty(len(uniques) + 1, dtype=np.int64)
     mapped[-1] = missing  # factorize gives −1 for a missing cell
     for index, value in enumerate(filled_texts(uniques, column)):

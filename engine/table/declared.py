@@ -7,7 +7,7 @@ keeps the cells as they are written and gives them their meaning here, one at a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +43,7 @@ from engine.table.schema import Column, Domain, Kind, Role, Schema
 from engine.table.table import Table
 
 
-def as_declared(table: Table, schema: Schema) -> Table:
+def as_declared(table: Table, schema: Schema, *, later: Collection[str] = ()) -> Table:
     """Return the table with every column stored by its declared kind.
 
     Parameters
@@ -52,6 +52,8 @@ def as_declared(table: Table, schema: Schema) -> Table:
         As it was read, text as written.
     schema
         Columns that are not listed are text.
+    later
+        Columns that stay as they are.
 
     Returns
     -------
@@ -75,14 +77,39 @@ def as_declared(table: Table, schema: Schema) -> Table:
     encoded: dict[str, Encoded] = {}
     for place, name in enumerate(table.names):
         values, column = frame.iloc[:, place], schema.column(name)
-        if column.role is Role.PERSON_KEY:
+        if name in later:
+            columns[name] = values
+        elif column.role is Role.PERSON_KEY:
             encoded[name] = people_of(table, column)
             is_same = isinstance(values.dtype, pd.StringDtype) and encoded[name] is table.encoded(name)
             columns[name] = values if is_same else series_of(encoded[name].cells())
         else:
             columns[name] = stored_as_declared(values, column, table.options)
+            if columns[name] is values and name in table.encodings:
+                encoded[name] = table.encoded(name)
     stored = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
     return table.with_rows(stored, encoded=encoded)
+
+
+def keys_as_declared(table: Table, key: Column, encoded: Encoded) -> Table:
+    """Return the table with its person keys in one form, once all of its other columns are as declared.
+
+    Parameters
+    ----------
+    table
+        The table; the column of its person keys holds texts.
+    key
+        Its person key.
+    encoded
+        The cells of that column.
+    """
+    found = table.with_rows(table.rows(), encoded={**table.encoded_columns, key.name: encoded})
+    people = people_of(found, key)
+    if people is encoded:
+        return found
+    rows = found.rows()
+    rows[key.name] = series_of(people.cells())
+    return found.with_rows(rows, encoded={**table.encoded_columns, key.name: people})
 
 
 def key_texts(values: Iterable[object]) -> list[str]:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.memory import give_back
+from engine.short_texts import Numbering, number_pairs, words_of
 from engine.table.cells import Cells
-from engine.table.short_texts import number_pairs, words_of
 
 _MANY = 1 << 19  # cells: with fewer, the table of distinct texts stays in the processor's cache
 _LOOKED_AT = 1 << 14
@@ -100,6 +100,65 @@ class Encoded:
         return self.distinct.take(pa.array(self.places, mask=self.places < 0))
 
 
+class Gathering:
+    """A text column that comes piece by piece, each distinct cell looked at once, in whatever pieces.
+
+    Examples
+    --------
+    >>> gathering = Gathering()
+    >>> for some in (["b", None], ["a", "b"]):
+    ...     new, places = gathering.add(pa.array(some, pa.large_string()))
+    ...     print(new.to_pylist(), places.tolist())
+    ['b'] [0, -1]
+    ['a'] [1, 0]
+    >>> gathering.found().distinct.to_pylist()
+    ['b', 'a']
+    """
+
+    def __init__(self) -> None:
+        self._numbering: Numbering | None = Numbering()
+        self._distinct: list[pa.Array] = []
+        self._places: list[npt.NDArray[np.int32]] = []
+        self._count = 0
+
+    def add(self, cells: Cells) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+        """Add some cells; return those that were not there before, and the place of each among all.
+
+        Once a text was long, what comes from then on is distinct within its piece only.
+        """
+        is_there = None if cells.null_count == 0 else pc.is_valid(cells)
+        filled = cells if is_there is None else cells.filter(is_there)
+        words = None if self._numbering is None else words_of(filled)
+        if words is None or self._numbering is None:
+            self._numbering = None
+            own = Encoded.of(cells)
+            new, places = own.distinct, np.where(own.places < 0, own.places, own.places + self._count)
+        else:
+            numbers, firsts = self._numbering.add(words)
+            new, places = _together(filled.take(pa.array(firsts))), numbers
+            if is_there is not None:
+                places = np.full(len(cells), -1, np.int32)
+                places[is_there.to_numpy(zero_copy_only=False)] = numbers
+        self._distinct.append(new)
+        self._places.append(places.astype(np.int32, copy=False))
+        self._count += len(new)
+        return new, places
+
+    def found(self) -> Encoded:
+        """Return the whole column, and keep nothing of it."""
+        is_short, self._numbering = self._numbering is not None, None
+        distinct, places = _together(pa.chunked_array(self._distinct)), np.concatenate(self._places)
+        self._distinct, self._places = [], []
+        if is_short:
+            return Encoded(distinct, places)
+        known = Encoded.of(distinct)
+        return Encoded(known.distinct, np.append(known.places, np.int32(-1))[places])
+
+
+def _together(cells: Cells) -> pa.Array:
+    return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+
+
 def _by_words(cells: Cells) -> Encoded | None:
     """Do what `Encoded.of` does with many short texts; None where another way is better."""
     if len(cells) < _MANY or cells.null_count or not _differ(cells):
@@ -109,10 +168,7 @@ def _by_words(cells: Cells) -> Encoded | None:
         return None
     places, first = number_pairs(words)
     give_back()
-    if (np.diff(first) < 0).any():  # numbered in another order: two texts share a hash
-        return None
-    distinct = cells.take(pa.array(first))
-    return Encoded(distinct.combine_chunks() if isinstance(distinct, pa.ChunkedArray) else distinct, places)
+    return Encoded(_together(cells.take(pa.array(first))), places)
 
 
 def _differ(cells: Cells) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +16,17 @@ import pyarrow.compute as pc
 
 from engine import arrays
 from engine.progress import SILENT, Progress
+from engine.short_texts import hash_texts
 from engine.table.cells import cells_of
 from engine.table.coding import texts_of
 from engine.table.encoded import Encoded
 from engine.table.table import Table
 
 Hashes = arrays.Words
+Gathered: TypeAlias = "tuple[pa.Array, npt.NDArray[np.int32]]"
+_NOTHING: Mapping[str, Gathered] = MappingProxyType({})
 
+_KEY = "0123456789123456"  # of pandas, where none is given
 _NUMBER = r"^[+-]?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
 _PIECE = 1 << 18  # rows at a time: their hashes stay in the processor's cache
 _PARTS = 4  # parts of each row
@@ -98,23 +104,43 @@ class Tracing:
         self._total = np.zeros(2, np.uint64)
         self._columns: dict[str, _Content] = {}
         self._kept: list[Hashes] = []
+        self._gathered: dict[str, Hashes] = {}
 
-    def add(self, table: Table, progress: Progress = SILENT) -> None:
-        """Add some rows; every piece has the same columns."""
+    def add(
+        self, table: Table, progress: Progress = SILENT, gathered: Mapping[str, Gathered] = _NOTHING
+    ) -> None:
+        """Add some rows; every piece has the same columns.
+
+        Parameters
+        ----------
+        table
+            The rows.
+        progress
+            Asked between pieces of the table whether to stop.
+        gathered
+            By column, the cells that no piece before had, and where each cell of this one is among all: what
+            `Gathering.add` returns. Each is hashed once, however many pieces have it.
+        """
         frame = table.rows()
         for name in table.names:
             self._columns.setdefault(name, _Content.of(name))
         self._rows += table.n_rows
         self._thin(max(0, (self._rows * _PARTS // _KEPT).bit_length()))
-        known = {name: _hashed_distinct(table.encoded(name).distinct) for name in table.encodings}
+        encoded = {name: table.encoded(name) for name in table.encodings - gathered.keys()}
+        known = {name: (_hashed_distinct(one.distinct), one.places) for name, one in encoded.items()}
+        for name, (new, places) in gathered.items():
+            before = self._gathered.get(name, np.zeros(1, np.uint64))[:-1]
+            self._gathered[name] = np.append(before, _hashed_distinct(new))
+            known[name] = self._gathered[name], places
         for start in range(0, table.n_rows, _PIECE):
             progress.step(start / table.n_rows, "table.fingerprint")
             piece = frame.iloc[start : start + _PIECE]
             rows, parts = np.zeros(len(piece), np.uint64), _Parts(len(piece))
             for place, name in enumerate(table.names):
                 if name in known:
-                    places = table.encoded(name).places[start : start + _PIECE]
-                    cells, present = known[name][places], places >= 0
+                    hashes, places = known[name]
+                    places = places[start : start + _PIECE]
+                    cells, present = hashes.take(places, mode="wrap"), places >= 0
                 else:
                     values = piece.iloc[:, place]
                     cells, present = _hash(values), values.notna().to_numpy()
@@ -259,6 +285,8 @@ def _hashed_distinct(text: pa.Array) -> Hashes:
 
 def _hashed_texts(text: pa.Array) -> Hashes:
     """Hash distinct cells, and at the end a missing one, which is a number that is none."""
+    if not pc.any(pc.less(text, ":")).as_py():  # the sign behind the last digit: none begins as a number does
+        return np.append(hash_texts(text, _KEY), _hashed_plainly(pd.Series([np.nan])))
     fits = pc.match_substring_regex(text, _NUMBER)
     numbers = pc.if_else(fits, text, pa.scalar(None, text.type)).cast(pa.float64())
     read = np.append(numbers.to_numpy(zero_copy_only=False), np.nan) + 0.0
@@ -266,7 +294,7 @@ def _hashed_texts(text: pa.Array) -> Hashes:
     words = text.filter(pc.invert(fits))
     if len(words):
         is_word = np.append(~fits.to_numpy(zero_copy_only=False), False)
-        found[is_word] = pd.util.hash_array(words.to_numpy(zero_copy_only=False), categorize=False)
+        found[is_word] = hash_texts(words, _KEY)
     return found
 
 

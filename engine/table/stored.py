@@ -22,11 +22,11 @@ import pyarrow.compute as pc
 
 from engine import arrays
 from engine.errors import InputRefused
+from engine.short_texts import LONGEST_SHORT, hash_pairs, number_pairs, words_of
 from engine.table.cells import series_of
 from engine.table.declared import people_of
 from engine.table.encoded import Encoded
 from engine.table.schema import Column
-from engine.table.short_texts import LONGEST_SHORT, hash_pairs, number_pairs, words_of
 from engine.table.table import TEXT, Held, Table, joined_findings
 
 Kept = arrays.Bools

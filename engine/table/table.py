@@ -127,6 +127,12 @@ class Table(Shown):
         return self._encoded[name]
 
     @property
+    def encoded_columns(self) -> Mapping[str, Encoded]:
+        """The columns of which the distinct cells are known already. Private like the rows."""
+        self.rows()
+        return MappingProxyType(self._encoded)
+
+    @property
     def encodings(self) -> frozenset[str]:
         """Names of the columns of which the distinct cells are known already."""
         return frozenset(self._encoded)

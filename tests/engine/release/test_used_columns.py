@@ -115,7 +115,9 @@ def test_only_columns_that_the_plan_uses_are_coded(
     seen: list[tuple[str, ...]] = []
     coded = as_declared
     monkeypatch.setattr(
-        reading, "as_declared", lambda table, schema: seen.append(table.names) or coded(table, schema)
+        reading,
+        "as_declared",
+        lambda table, schema, **more: seen.append(table.names) or coded(table, schema, **more),
     )
     for preparation, further in (((), set()), ((step,), {"other"})):
         asked = dataclasses.replace(plan, preparation=preparation)

@@ -6,12 +6,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from engine import short_texts
 from engine.methods.datasets.grouping import members_of
-from engine.table import encoded, short_texts
+from engine.short_texts import words_of
+from engine.table import encoded
 from engine.table.declared import as_declared, numbered_people, people_of, people_of_rows
 from engine.table.encoded import Encoded
 from engine.table.schema import Column, Role, Schema
-from engine.table.short_texts import words_of
 from engine.table.table import Table
 
 CELLS = ["b", None, "a", " b", "b", "", None]
