@@ -686,6 +686,27 @@ def test_a_row_that_nobody_signed_is_refused(name: str, attacked: tuple[House, s
     refuse(house)
 
 
+@pytest.mark.parametrize("name", ["Diabetes register", "DIABETES REGISTER"])
+def test_a_second_register_does_not_take_the_name_of_one_with_persons(
+    name: str, attacked: tuple[House, str, str]
+) -> None:
+    """Nobody need sign one without persons, and a release is charged to the first of a name: a new budget."""
+    house, _, _ = attacked
+    with sqlite3.connect(house.ledger.path) as db:
+        db.row_factory = sqlite3.Row
+        columns = dict(db.execute("SELECT * FROM holding WHERE id = ?", (house.holding,)).fetchone())
+        columns |= {"name": name, "created": journal.now()}
+        del columns["id"]
+        db.execute(
+            f"INSERT INTO holding (id, {', '.join(columns)}) VALUES ('h0'{', ?' * len(columns)})",
+            tuple(columns.values()),
+        )
+    db.close()
+    append(house.ledger.path, changed("holding", "h0", "holding_made", **columns))
+    with pytest.raises(VerificationFailed, match=r"ledger\.holding_differs"):
+        Ledger(house.ledger.path)
+
+
 def own_approval(house: House, waits: str, paid: str) -> dict[str, Any]:
     return changed("entry", waits, staff.APPROVED, state="reserved") | {
         "details": {"approval": house.approval(waits, "Bea")}
