@@ -200,6 +200,11 @@ def _compare(db: Connection, state: State, path: Path) -> None:
         for row in sorted(found.keys() | replayed.keys(), key=str):
             if not _agree(found.get(row), replayed.get(row)):
                 raise VerificationFailed(f"ledger.{table}_differs", file=path.name, row=row)
+    # A register is found by its name: a second one of that name would pay in the place of the first
+    names: dict[str, str] = {}
+    for row, found_row in sorted(state["holding"].items(), key=lambda one: str(one[1].get("created"))):
+        if names.setdefault(str(found_row.get("name")).casefold(), row) != row:
+            raise VerificationFailed("ledger.holding_differs", file=path.name, row=row)
 
 
 def _agree(found: Mapping[str, Any] | None, replayed: Mapping[str, Any] | None) -> bool:

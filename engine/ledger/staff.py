@@ -506,7 +506,7 @@ class Staff:
         entry, changes = str(event["row"]), event["changes"]
         before = self._entries.get(entry)
         state, was = changes.get("state"), "" if before is None else before.state
-        if state is not None and state not in _FOLLOWS.get(was, ()):
+        if "state" in changes and state not in _FOLLOWS.get(was, ()):  # nor one that is empty
             raise InputRefused("staff.not_allowed", kind=kind)
         if (state == "prepared") != (kind == PREPARED) or (was == "prepared" and state is None):
             raise InputRefused("staff.not_allowed", kind=kind)
