@@ -45,6 +45,7 @@ REFUTED = {
     "which recital 26 of the GDPR stands behind": r"recital 26[^.]*stands behind",  # of 2014, a directive
     "No count below 5 is printed": r"no count below X is printed",  # a printed 0 is below
     "put it, printed, into the box": r"printed, into the box",  # on paper no lot was drawn
+    "The shaded band is the range left by uncertain figures": r"shaded band is the range left by uncertain",
     "Its source and tests are public.": r"source and tests are public",  # without saying where
 }
 """Sentences that somebody showed to be false, whatever the release, and what is in no text any more."""
