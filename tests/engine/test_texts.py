@@ -285,6 +285,15 @@ def test_no_text_makes_a_genitive_of_several_protected_by_a_letter() -> None:
     assert wrong.search("how close the {@people}'s values lie")
 
 
+def test_a_number_beside_days_is_written_as_the_language_does() -> None:
+    """A German report said that a column has values “0 bis 30,000”: to a German reader, thirty."""
+    ends = {"low": texts.number(0.5), "high": texts.number(30_000)}
+    assert texts.text("report.columns.range", language="en", **ends) == "0.5 to 30,000"
+    assert texts.text("report.columns.range", language="de", **ends) == "0,5 bis 30.000"
+    days = {"low": "2024-08-01", "high": "2025-05-31"}
+    assert texts.text("report.columns.range", language="de", **days) == "1. August 2024 bis 31. Mai 2025"
+
+
 COUNTS_ROWS = ("counts", "margins", "histogram", "life_table", "means", "density", "quantiles")
 
 
