@@ -521,7 +521,7 @@ class _Filler(string.Formatter):
             said = (forms if alone else [first, *forms])[self.language.plural_form(written)]
             return said if alone else f"{written} {said}"
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-        if format_spec == DAY and isinstance(value, str):
+        if format_spec == DAY and isinstance(value, str) and not isinstance(value, manners.Written):
             return say_day(value, language=code)
         if is_number and format_spec in ("", "plain", DAY, QUOTED, APART):
             return number(value, language=code)

@@ -121,7 +121,9 @@ def _of_points(view: BarsView | IntervalsView) -> Text | None:
     if len(points) == 1 and not drawn:
         return _say("alike", label=points[0].label, value=points[0].written())
     told = _say(f"clear{drawn}", clear=clear, all=len(points))
-    return told if len(points) == 1 else _say("two", first=_largest(points, drawn), second=told)
+    # What could be nothing is not the largest, however far its noise carried it
+    named = [one for one, own in zip(points, possible, strict=True) if own.is_clear]
+    return told if len(points) == 1 else _say("two", first=_largest(points, named, drawn), second=told)
 
 
 def _is_of_counts(view: BarsView | IntervalsView) -> bool:
@@ -136,9 +138,9 @@ def _leaves_out(note: Text | None) -> bool:
     )
 
 
-def _largest(points: list[_Point], drawn: str) -> Text:
-    """Name the largest value, or say that others could be as large."""
-    top = max(points, key=lambda point: abs(point.value))
+def _largest(points: list[_Point], named: list[_Point], drawn: str) -> Text:
+    """Name the largest of those that may be named, or say that others could be as large."""
+    top = max(named, key=lambda point: abs(point.value))
     kind = "furthest" if top.value < 0 else "largest"
     if drawn:
         return _say(f"{kind}_drawn", label=top.label, value=top.written())

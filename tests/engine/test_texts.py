@@ -285,6 +285,32 @@ def test_no_text_makes_a_genitive_of_several_protected_by_a_letter() -> None:
     assert wrong.search("how close the {@people}'s values lie")
 
 
+def test_a_number_beside_days_is_written_as_the_language_does() -> None:
+    """A German report said that a column has values “0 bis 30,000”: to a German reader, thirty."""
+    ends = {"low": texts.number(0.5), "high": texts.number(30_000)}
+    assert texts.text("report.columns.range", language="en", **ends) == "0.5 to 30,000"
+    assert texts.text("report.columns.range", language="de", **ends) == "0,5 bis 30.000"
+    days = {"low": "2024-08-01", "high": "2025-05-31"}
+    assert texts.text("report.columns.range", language="de", **days) == "1. August 2024 bis 31. Mai 2025"
+
+
+COUNTS_ROWS = ("counts", "margins", "histogram", "life_table", "means", "density", "quantiles")
+
+
+@pytest.mark.parametrize("name", COUNTS_ROWS)
+def test_what_counts_rows_where_people_have_several_is_not_said_to_count_people(name: str) -> None:
+    """With four rows of a player, a life table spoke of the share of players, and of players who left."""
+    said = texts.catalogue("en")
+    base = f"methods.statistics.{name}"
+    results = [
+        f"{base}.recipient_can",
+        *(one for one in said if re.match(rf"{base}\.(dictionary|notes)\.", one)),
+    ]
+    told = re.compile(r"(how many|share of|spread over|dense|values of) \{@people\}|\{@People\} who")
+    assert [one for one in results if told.search(said[one])] == []
+    assert told.search("See how many {@people} there are") and told.search("{@People} who left")
+
+
 PART_OF = re.compile(r"\{\w+\} of \{\w+\}( \{@people\}| [a-z]+s)? (are|stand|differ|have|were|lie|hold)\b")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
@@ -67,7 +67,7 @@ from engine.privacy.events import Event
 from engine.privacy.noise import Noise
 from engine.table import coding
 from engine.table.schema import Kind
-from engine.views import Cell, TableView, Text, TextView, View
+from engine.views import BarsView, Cell, TableView, Text, TextView, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,6 +278,7 @@ class DecisionTree(ScoredModel):
         views: tuple[View, ...] = (
             asked if asked.rows else TextView(asked.title, (Text(f"{WORDS}.views.questions.none"),)),
             _leaves_table(model),
+            *_only_leaf(model),
             *number_views({"rows": sum(model["leaves"][place]["rows"] for place in reached(model))}, WORDS),
         )
         card = (
@@ -359,6 +360,18 @@ def _leaves_table(model: Mapping[str, Any]) -> TableView:
         *(Text(f"{WORDS}.views.headings.share", {"class": one}) for one in model["target"]["values"]),
     )
     return TableView(Text(f"{WORDS}.views.leaves.title"), headings, rows, Text(f"{WORDS}.views.leaves.note"))
+
+
+def _only_leaf(model: Mapping[str, Any]) -> Iterator[BarsView]:
+    """Give the shares of the classes as bars where a tree asks nothing: they are all that it says."""
+    places = reached(model)
+    if len(places) > 1:
+        return
+    shares = tuple(float(f"{100 * share:.3g}") for share in model["leaves"][places[0]]["shares"])
+    words = f"{WORDS}.views.only_leaf"
+    yield BarsView(
+        Text(f"{words}.title"), tuple(map(str, model["target"]["values"])), shares, Text(f"{words}.axis")
+    )
 
 
 # --- growing the tree ------------------------------------------------------------------------------------

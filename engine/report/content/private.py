@@ -125,8 +125,7 @@ def _finding(finding: Mapping[str, Any], file: str) -> Text | None:
     text_id = f"errors.{finding['code']}.what"
     if not texts.has(text_id):
         return None
-    rows = ", ".join(texts.number(row) for row in finding.get("rows", ()))
-    return Text(text_id, {"file": file, "column": "", **finding, "rows": rows})
+    return Text(text_id, {"file": file, "column": "", **finding, "rows": list(finding.get("rows", ()))})
 
 
 def _group_sizes(private: InternalEvidence, of: str) -> tuple[Part, ...]:

@@ -172,6 +172,12 @@ def test_what_is_below_zero_is_not_called_largest():
     assert said(effects).startswith("a lies furthest from zero, −3.00 ±")
 
 
+def test_what_could_be_nothing_is_not_named_as_largest():
+    """An effect of a value that nobody has led the figure with −269 ± 297."""
+    effects = IntervalsView("t", ("nobody", "gas"), (-269.0, 90.0), (-566.0, 80.0), (28.0, 100.0), "Effect")
+    assert said(effects).startswith("gas reads largest, 90 ± 10; 1 other could be as large")
+
+
 def test_one_number_is_told_with_its_margin():
     """The mean of everybody was headed by “1 of 1 number is clear of zero”."""
     told = BarsView("t", ("everyone",), (2.84,), "mean", (2.83,), (2.85,))

@@ -19,7 +19,7 @@ from engine.privacy.accounting import certified_delta
 from engine.privacy.events import Neighbours
 from engine.table.schema import Schema
 from engine.table.table import Table
-from engine.views import NumberView
+from engine.views import BarsView, NumberView
 from tests.engine.battery.transcript import transcript
 from tests.engine.methods.models.test_naive_bayes import BUDGET, COLUMNS, GAUSS, table
 from tests.noise_source import seeded_noise
@@ -159,6 +159,8 @@ def test_leaves_that_no_row_can_come_to_are_neither_shown_nor_counted():
         grid = pd.DataFrame(product(["a", "b", "c", "d", "?"], range(0, 101, 2)), columns=["ward", "age"])
         assert {leaf + 1 for leaf in leaf_of(model, grid)} <= set(rows)
     assert len(rows) == 1, "of three rows nothing can be told apart"
+    (drawn,) = [one for one in release.views if isinstance(one, BarsView)]
+    assert drawn.values == tuple(list(shown.rows[0])[2:])
 
 
 def test_what_stands_below_a_node_that_asks_nothing_is_reached_on_one_side():
