@@ -319,8 +319,8 @@ MUTANTS = (
     made(
         of("engine/methods/services/private_queries.py", "engine/methods/services/test_private_queries.py"),
         "answers may cost more than is left",
-        "    if total > left:\n",
-        "    if total > 2 * left:\n",
+        "    if desk.terms.takes(levels) > desk.left:\n",
+        "    if desk.terms.takes(levels) > 2 * desk.left:\n",
         "all",
     ),
     made(
@@ -358,6 +358,7 @@ MUTANTS = (
         "the products of waves are taken as no longer than the waves of one column",
         "return ceil((rows * (FINE * sqrt(length**columns) + rounding)) ** 2)",
         "return ceil((rows * (FINE * sqrt(length) + rounding)) ** 2)",
+        "all",
     ),
     made(
         of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,6 @@ from app.frame.window import Window
 from app.state import flow
 from tests.app import test_everywhere, test_everywhere_deciding
 from tests.app.test_compare_page import at_compare, coarser
-from tests.app.test_everywhere import (  # noqa: F401
-    test_every_control_has_a_name,
-    test_every_control_is_reached_by_tab,
-    test_tab_goes_in_the_order_of_reading,
-    test_what_goes_on_is_reached_within_three_keys,
-    test_whatever_tab_stops_at_says_what_it_is,
-)
 from tests.app.test_flow import Second
 from tests.app.test_trial_card import KA, at_trial
 from tests.app.test_visit_page import opened
@@ -49,6 +43,14 @@ def tables(window: Window, qtbot: Any, folder: Path, patch: pytest.MonkeyPatch) 
     settle(qtbot, window)
 
 
+CHECKS: tuple[Callable[..., None], ...] = (
+    test_everywhere.test_every_control_has_a_name,
+    test_everywhere.test_whatever_tab_stops_at_says_what_it_is,
+    test_everywhere.test_every_control_is_reached_by_tab,
+    test_everywhere.test_tab_goes_in_the_order_of_reading,
+    test_everywhere.test_what_goes_on_is_reached_within_three_keys,
+)
+"""One after the other on a screen that is opened once: opening one takes longer than all of them."""
 SELDOM: dict[str, Callable[..., None]] = {
     "terms": terms,
     "compare": compare,
@@ -57,19 +59,15 @@ SELDOM: dict[str, Callable[..., None]] = {
 }
 
 
-@pytest.fixture(params=SELDOM)
-def step(
-    request: pytest.FixtureRequest,
-    window: Window,
-    qtbot: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> str:
-    """Open every one of these screens with something in it."""
-    wanted: str = request.param
-    SELDOM[wanted](window, qtbot, tmp_path, monkeypatch)
-    assert window.step == wanted, window.notice.words()
-    return wanted
+@pytest.mark.parametrize("step", SELDOM)
+def test_a_screen_that_few_ways_have_is_for_keys_and_ears(
+    step: str, window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SELDOM[step](window, qtbot, tmp_path, monkeypatch)
+    assert window.step == step, window.notice.words()
+    given = {"step": step, "window": window, "qtbot": qtbot}
+    for check in CHECKS:
+        check(**{name: given[name] for name in signature(check).parameters})
 
 
 def test_no_screen_is_left_out() -> None:

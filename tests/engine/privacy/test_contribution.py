@@ -102,6 +102,7 @@ def test_codes_must_be_whole_numbers():
         keep_rows(np.array([0.5]), cap=1, noise=Noise())
 
 
+@pytest.mark.at_once
 @pytest.mark.parametrize("cap", [1, 2])
 def test_the_same_lots_fall_for_the_same_rows_and_others_for_another_register(cap: int) -> None:
     codes = np.array([0, 1, 0, 2, 0, 1, -1, 2, 2, 0] * 40)

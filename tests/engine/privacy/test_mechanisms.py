@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from engine.privacy import gaussian
-from engine.privacy.mechanisms import Exponential, GaussianCounts, LaplaceCounts, root_above
+from engine.privacy.mechanisms import Exponential, FlipChoice, GaussianCounts, LaplaceCounts, root_above
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import gaussian_law, laplace_law
 from tests.engine.battery.neighbours import coded_rows
 from tests.engine.battery.subject import Subject
+from tests.engine.flip import flip_probabilities
 from tests.noise_source import seeded_noise
 
 
@@ -129,6 +130,18 @@ def test_wide_sums_are_taken_as_one_draw(square, monkeypatch):
     monkeypatch.setattr(gaussian, "_LISTED_SCALE", 100)
     listed = gaussian.discrete_delta(scale=12, epsilon=0.3, squared_sensitivity=square)
     assert close == pytest.approx(listed, rel=1e-10)
+
+
+@pytest.mark.parametrize("sensitivity", [1, 3])
+def test_a_choice_by_lots_tells_what_it_claims_and_nearly_all_of_it(sensitivity):
+    """Chances of every candidate on all data sets that one person can make of two."""
+    choice, told = FlipChoice(sensitivity, Fraction(3, 2)), []
+    for scores in ((-40, 0, 0), (0, 1, 5)):
+        before = np.log(flip_probabilities(np.array(scores) * sensitivity, float(choice.rate)))
+        for moved in itertools.product((-1, 0, 1), repeat=3):
+            after = np.array(scores) * sensitivity + np.array(moved) * sensitivity
+            told.append(np.abs(before - np.log(flip_probabilities(after, float(choice.rate)))).max())
+    assert 0.99 * float(choice.epsilon) < max(told) <= float(choice.epsilon) * (1 + 1e-9)
 
 
 def test_choices_are_as_concentrated_as_an_eighth_of_their_level_squared():

@@ -90,6 +90,7 @@ def test_with_a_large_budget_the_counts_are_those_of_one_row_a_person(run: Runne
     assert frame.loc[(frame["sex"] == "m") & (frame["ward"] == "north"), "count"].item() == 2
 
 
+@pytest.mark.at_once
 def test_spending_is_on_record_before_the_first_noise(run: Runner, ledger: Ledger) -> None:
     seen: list[list[str]] = []
 
@@ -129,6 +130,7 @@ def test_stop_before_the_first_noise_leaves_nothing_and_frees(
     assert all(ledger.status(one.id).epsilon_spent == 0 for one in ledger.holdings())
 
 
+@pytest.mark.at_once
 @pytest.mark.parametrize("stage", ["run.noise", "run.writing", "run.reports"])
 def test_stop_after_noise_leaves_nothing_but_stays_spent(
     run: Runner, folder: Path, ledger: Ledger, stage: str

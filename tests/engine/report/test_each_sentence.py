@@ -8,9 +8,10 @@ true. A new kind of promise takes part by itself, and a new claim of a sentence 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -145,15 +146,28 @@ def printed(sample, evidence: PublicEvidence) -> Iterator[tuple[str, str]]:
         yield "README", " ".join(line.split())
 
 
-def claims_of(sentence: str) -> list[str]:
+@pytest.fixture(scope="session")
+def printed_by(sample) -> Callable[[str], Sequence[tuple[PublicEvidence, Sequence[tuple[str, str]]]]]:
+    """Give the releases of a kind of promise, and all that each prints: made once for all who look at it."""
+
+    @cache
+    def made(kind: str) -> Sequence[tuple[PublicEvidence, Sequence[tuple[str, str]]]]:
+        return [(evidence, list(printed(sample, evidence))) for evidence in releases_of(sample, kind)]
+
+    return made
+
+
+@cache
+def claims_of(sentence: str) -> Sequence[str]:
+    """Return what a sentence claims; most sentences stand in many releases."""
     return [name for name, (words, _) in CLAIMS.items() if re.search(words, sentence, re.IGNORECASE)]
 
 
-def false_of(sample, evidence: PublicEvidence) -> list[tuple[str, str, str]]:
+def false_of(evidence: PublicEvidence, sentences: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
     facts, kind = facts_of(evidence), evidence.promise.kind
     return [
         (name, text_id, sentence)
-        for text_id, sentence in printed(sample, evidence)
+        for text_id, sentence in sentences
         if text_id not in OF_ALL
         for name in claims_of(sentence)
         if not CLAIMS[name][1](facts, kind)
@@ -162,18 +176,17 @@ def false_of(sample, evidence: PublicEvidence) -> list[tuple[str, str, str]]:
 
 @pytest.mark.guarantee
 @pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
-def test_no_sentence_of_a_release_is_false_of_its_promise(sample, kind):
-    releases = list(releases_of(sample, kind))
-    assert releases
-    for evidence in releases:
-        assert not false_of(sample, evidence), facts_of(evidence)
+def test_no_sentence_of_a_release_is_false_of_its_promise(printed_by, kind):
+    assert printed_by(kind)
+    for evidence, sentences in printed_by(kind):
+        assert not false_of(evidence, sentences), facts_of(evidence)
 
 
 @pytest.mark.guarantee
 @pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
-def test_a_promise_says_how_many_rows_there_were_or_that_this_is_not_told(sample, kind):
-    for evidence in releases_of(sample, kind):
-        said = " ".join(sentence for _, sentence in printed(sample, evidence))
+def test_a_promise_says_how_many_rows_there_were_or_that_this_is_not_told(printed_by, kind):
+    for evidence, sentences in printed_by(kind):
+        said = " ".join(sentence for _, sentence in sentences)
         told = re.search(
             r"[Hh]ow many (rows were used|{@?people}|people there are)|made from [\d,]+ rows|left out", said
         )
@@ -207,7 +220,8 @@ def test_every_claim_is_found_where_it_is_false(sample, name):
         if text_id.startswith(("report.", "promises.")) and re.search(words, plain(text), re.IGNORECASE)
     )
     note = Text("report.words.list", {"all": [plain(lying)]})
-    assert name in {claim for claim, _, _ in false_of(sample, replace(wrong, notes=(note,)))}
+    lied = replace(wrong, notes=(note,))
+    assert name in {claim for claim, _, _ in false_of(lied, printed(sample, lied))}
 
 
 def plain(text: str) -> str:
@@ -215,13 +229,13 @@ def plain(text: str) -> str:
 
 
 @pytest.mark.guarantee
-def test_every_claiming_sentence_of_the_report_was_printed_for_some_promise(sample):
+def test_every_claiming_sentence_of_the_report_was_printed_for_some_promise(printed_by):
     """A sentence that none of these releases prints would be tried against no promise."""
     seen = {
         text_id
         for kind in promise_kinds()
-        for evidence in releases_of(sample, kind.id)
-        for text_id, _ in printed(sample, evidence)
+        for _, sentences in printed_by(kind.id)
+        for text_id, _ in sentences
     }
     claiming = {
         text_id

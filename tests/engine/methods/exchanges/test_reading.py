@@ -105,6 +105,7 @@ def test_reports_are_read_as_people_and_scanners_type_them():
     assert found.reports == 2 and found.left_out["repeated"] == 1
 
 
+@pytest.mark.at_once
 def test_any_one_letter_that_is_changed_shows():
     good = report()
     cells = [

@@ -19,11 +19,11 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.exchanges.asking import largest_error
-from engine.methods.exchanges.collected import collections_of
+from engine.methods.exchanges.collected import Collection, collect_again, collections_of
 from engine.methods.exchanges.kit import ALL, LANGUAGES, ONE, Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
-from engine.methods.exchanges.reading import read_reports
+from engine.methods.exchanges.reading import Received, read_reports
 from engine.methods.exchanges.told import MOST_BARS, Results, inside, uneven
 from engine.methods.protocol import Budget
 from engine.privacy.channels import Sets, for_choice
@@ -303,6 +303,13 @@ def test_a_further_collection_goes_on_and_another_state_is_refused(tmp_path, led
             run(replace(plan, state="two/internal/state"), out=tmp_path / "x", ledger=ledger, base=tmp_path)
         assert refused.value.code == code
     assert verify(tmp_path / "two", ledger=ledger).problems
+
+
+@pytest.mark.parametrize(("same", "time"), [(100, 1), (95, 1), (94, 2), (0, 2)])
+def test_a_time_goes_on_where_nearly_all_of_its_reports_come_again(same, time):
+    earlier = Collection(1, 100, tuple(range(100)))
+    found = Received(300, (), {}, np.arange(100 - same, 400 - same))
+    assert collect_again((earlier,), kit_of(OPENING), found).time == time
 
 
 def times_said(tmp_path, name):

@@ -338,14 +338,15 @@ INTERVALS = request({"column": "x", "edges": [-2, 0, 5]}, columns=(NUMBER,))
 def subject(method_id, asked, column, **options):
     """The method on arrays. Where it releases one number, many releases draw from its own mechanism."""
     one, claim = method(method_id), asked.budget.epsilon
-    cells, mechanism = one(asked).cells, one(asked).mechanism
+    design = one(asked)  # what it decides, it decides before rows
+    cells, mechanism = design.cells, design.mechanism
 
     def answer(data):
         return cells.count(cells.codes(pd.DataFrame({column: data})))
 
     def release(data, noise):
         context = Context(noise, None, Path("unused"))
-        found = one(asked).run({"people": Table(pd.DataFrame({column: data}))}, context)
+        found = design.run({"people": Table(pd.DataFrame({column: data}))}, context)
         return first(found)["count"].to_numpy()
 
     single = {
