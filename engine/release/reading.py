@@ -206,6 +206,8 @@ def read(
             table.findings = tuple(one for one in table.findings if one.code != NOT_FOUND)
     else:
         table = Stored(store)
+        if declared.person_key is not None:
+            store.gather_people()  # while nothing is spent: the disk may be full
     return PreparedTable(
         table,
         plan.prepared(source),

@@ -14,7 +14,7 @@ from engine.memory import give_back
 from engine.short_texts import Numbering, number_pairs, words_of
 from engine.table.cells import Cells
 
-_MANY = 1 << 19  # cells: with fewer, the table of distinct texts stays in the processor's cache
+_MANY = 1 << 17  # cells: with fewer, the table of distinct texts stays in the processor's cache
 _LOOKED_AT = 1 << 14
 
 

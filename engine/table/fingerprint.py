@@ -275,13 +275,12 @@ def _hash(values: pd.Series) -> Hashes:
         return _hashed_texts(pa.array(texts_of(uniques), pa.large_string()))[found]
     cells = cells_of(values)
     if differ(cells):  # looking for those that are alike would take longer than to hash each
-        filled, chunks = pc.is_valid(cells), cells.drop_null().combine_chunks()
-        hashes = _hashed_texts(chunks)
-        if len(hashes) > len(cells):
+        hashes = _hashed_texts(cells.drop_null().combine_chunks())
+        if cells.null_count == 0:
             return hashes[:-1]
-        found = np.full(len(cells), hashes[-1])
-        found[filled.to_numpy(zero_copy_only=False)] = hashes[:-1]
-        return found
+        of_each: Hashes = np.full(len(cells), hashes[-1])
+        of_each[pc.is_valid(cells).to_numpy(zero_copy_only=False)] = hashes[:-1]
+        return of_each
     encoded = Encoded.of(cells)
     return _hashed_texts(encoded.distinct)[encoded.places]
 
