@@ -146,12 +146,13 @@ def _hash_piece(piece: pa.Array, key: str) -> Words:
     words = words_of(piece)
     if words is not None:
         return _siphash(words, key)
+    if piece.null_count:
+        raise ValueError("a text is missing")
     found = np.empty(len(piece), np.uint64)
     is_long = pc.greater(pc.binary_length(piece), LONGEST_SHORT)
     longer = piece.filter(is_long).to_numpy(zero_copy_only=False)
     words = words_of(piece.filter(pc.invert(is_long)))
-    if words is None:
-        raise ValueError("a text is missing")
+    assert words is not None, "a text of another type"
     chosen = is_long.to_numpy(zero_copy_only=False)
     found[chosen] = hash_array(longer, hash_key=key, categorize=False)
     found[~chosen] = _siphash(words, key)

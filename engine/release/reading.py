@@ -196,15 +196,18 @@ def read(
         digests.append(digest)
     _refuse_unpinned(files, digests)
     if store is None:
+        keys = None if gathering is None or declared.person_key is None else gathering.found()
         joined = Table.joined(parts)
         give_back()
-        if gathering is not None and declared.person_key is not None and declared.person_key.name in joined:
-            joined = keys_as_declared(joined, declared.person_key, gathering.found())
+        if keys is not None and declared.person_key is not None and declared.person_key.name in joined:
+            joined = keys_as_declared(joined, declared.person_key, keys)
         table, _ = preparation.prepare(joined, changes, coded, base=base)
         if sample is not None:  # who is not in the sample may be in the table
             table.findings = tuple(one for one in table.findings if one.code != NOT_FOUND)
     else:
         table = Stored(store)
+        if declared.person_key is not None:
+            store.gather_people()  # while nothing is spent: the disk may be full
     return PreparedTable(
         table,
         plan.prepared(source),

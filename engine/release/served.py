@@ -37,7 +37,7 @@ from engine.views import Text
 
 CELL, ROW = 32, 64
 """Bytes of memory that a cell and a row of a table take while a release is made, about."""
-STORED_CELL, STORED_ROW = 8, 32
+STORED_CELL, STORED_ROW = 8, 56
 """Bytes of disk that they take in a coded store, about."""
 SECONDS = {"start": 2.0, "row": 1.5e-6, "cell": 0.3e-6}
 """What a run takes on a usual computer, about: measured, see ``tests/benchmarks``."""

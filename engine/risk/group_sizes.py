@@ -137,7 +137,7 @@ def group_sizes(
     person = None
     if encoded.people is not None:
         person = _Together.of(encoded.people)
-        coded = [codes.take(person.order) for codes in coded]
+        coded = [_small(codes).take(person.order) for codes in coded]
     total = _sizes(coded, person, table.n_rows)
     because_of = {}
     for place, name in enumerate(columns if causes else ()):
@@ -154,6 +154,11 @@ def group_sizes(
         sizes={int(size): int(by_size[size]) for size in np.flatnonzero(by_size)},
         because_of=because_of,
     )
+
+
+def _small(codes: Codes) -> Codes:
+    """Return codes in as few bytes as they need."""
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from engine.memory import give_back
 from engine.short_texts import Numbering, number_pairs, words_of
 from engine.table.cells import Cells
 
-_MANY = 1 << 19  # cells: with fewer, the table of distinct texts stays in the processor's cache
+_MANY = 1 << 17  # cells: with fewer, the table of distinct texts stays in the processor's cache
 _LOOKED_AT = 1 << 14
 
 
@@ -147,6 +147,8 @@ class Gathering:
     def found(self) -> Encoded:
         """Return the whole column, and keep nothing of it."""
         is_short, self._numbering = self._numbering is not None, None
+        if not self._places:
+            return Encoded(pa.array([], pa.large_string()), np.zeros(0, np.int32))
         distinct, places = _together(pa.chunked_array(self._distinct)), np.concatenate(self._places)
         self._distinct, self._places = [], []
         if is_short:
@@ -161,7 +163,7 @@ def _together(cells: Cells) -> pa.Array:
 
 def _by_words(cells: Cells) -> Encoded | None:
     """Do what `Encoded.of` does with many short texts; None where another way is better."""
-    if len(cells) < _MANY or cells.null_count or not _differ(cells):
+    if len(cells) < _MANY or cells.null_count or not differ(cells):
         return None
     words = words_of(cells)
     if words is None:
@@ -171,6 +173,6 @@ def _by_words(cells: Cells) -> Encoded | None:
     return Encoded(_together(cells.take(pa.array(first))), places)
 
 
-def _differ(cells: Cells) -> bool:
+def differ(cells: Cells) -> bool:
     """Whether so many of the first cells differ that looking each of them up misses the cache."""
     return pc.count_distinct(cells.slice(0, _LOOKED_AT)).as_py() > _LOOKED_AT // 2

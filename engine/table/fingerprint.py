@@ -19,7 +19,7 @@ from engine.progress import SILENT, Progress
 from engine.short_texts import hash_texts
 from engine.table.cells import cells_of
 from engine.table.coding import texts_of
-from engine.table.encoded import Encoded
+from engine.table.encoded import Encoded, differ
 from engine.table.table import Table
 
 Hashes = arrays.Words
@@ -273,7 +273,15 @@ def _hash(values: pd.Series) -> Hashes:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         found, uniques = pd.factorize(values)
         return _hashed_texts(pa.array(texts_of(uniques), pa.large_string()))[found]
-    encoded = Encoded.of(cells_of(values))
+    cells = cells_of(values)
+    if differ(cells):  # looking for those that are alike would take longer than to hash each
+        hashes = _hashed_texts(cells.drop_null().combine_chunks())
+        if cells.null_count == 0:
+            return hashes[:-1]
+        of_each: Hashes = np.full(len(cells), hashes[-1])
+        of_each[pc.is_valid(cells).to_numpy(zero_copy_only=False)] = hashes[:-1]
+        return of_each
+    encoded = Encoded.of(cells)
     return _hashed_texts(encoded.distinct)[encoded.places]
 
 

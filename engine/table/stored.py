@@ -34,7 +34,7 @@ Words = arrays.Words
 
 _TOGETHER = 1 << 20  # rows of the people who are looked at together, about
 _BLOCK = 1 << 20
-_KEYS, _PEOPLE, _FULFILS, _KEPT = "keys", "people", "fulfils", "kept"
+_KEYS, _PEOPLE, _GROUPS, _FULFILS, _KEPT = "keys", "people", "groups", "fulfils", "kept"
 _SOMEBODY, _LONG = 1 << 63, 1 << 62
 
 
@@ -138,6 +138,7 @@ class Store:
         self.names = iter(range(1 << 62))
         self.counted: tuple[int, int] | None = None
         self.folder, self._key = folder, key
+        self._cuts: tuple[int, npt.NDArray[np.int64]] | None = None
         self.columns = tuple(name for name in columns if key is None or name != key.name)
 
     def add(self, table: Table, fulfils: Kept) -> None:
@@ -219,26 +220,60 @@ class Store:
 
         Whoever takes all rows of everybody has them counted, too.
         """
-        rows = sum(self.lengths)
-        groups = -(-rows // _TOGETHER) or 1
         counted = np.zeros(2, np.int64)
-        for group in range(groups):
-            places, words = [np.zeros(0, np.int64)], [np.zeros((0, 2), np.uint64)]
-            for start in range(0, rows, _BLOCK):
-                own = self.read(_PEOPLE, np.uint64, start, min(_BLOCK, rows - start), width=2)
-                chosen = own[:, 1] != 0
-                if groups > 1:
-                    chosen &= _mixed(hash_pairs((own[:, 0], own[:, 1]))) % np.uint64(groups) == group
-                if kept is not None:
-                    chosen &= kept[start : start + len(own)]
-                places.append(np.flatnonzero(chosen) + start)
-                words.append(own[chosen])
-            pairs = np.concatenate(words)
-            numbers = number_pairs((pairs[:, 0], pairs[:, 1]))[0]
+        cuts = self.gather_people()
+        for group in range(cuts.shape[1] - 1):
+            parts = [np.zeros((0, 3), np.uint64)]
+            for begin, end in zip(cuts[:, group].tolist(), cuts[:, group + 1].tolist(), strict=True):
+                own = self.read(_GROUPS, np.uint64, begin, end - begin, width=3)
+                parts.append(own if kept is None else own[kept[own[:, 0].view(np.int64)]])
+            found = np.concatenate(parts)
+            numbers = number_pairs((found[:, 1], found[:, 2]))[0]
             counted += int(numbers.max(initial=-1)) + 1, len(numbers)
-            yield np.concatenate(places), numbers
+            yield found[:, 0].astype(np.int64), numbers
         if kept is None:
             self.counted = int(counted[0]), int(counted[1])
+
+    def gather_people(self) -> npt.NDArray[np.int64]:
+        """Write down once where the rows of some people at a time are: each with its place and its words.
+
+        Returns
+        -------
+        array of int64, shape (blocks, groups + 1)
+            Where in the file the rows of each group begin and end, block by block.
+
+        Raises
+        ------
+        InputRefused
+            ``reading.no_disk``.
+        """
+        try:
+            return self._gather()
+        except OSError as error:
+            raise InputRefused("reading.no_disk", reason=error.strerror or "") from error
+
+    def _gather(self) -> npt.NDArray[np.int64]:
+        rows = sum(self.lengths)
+        if self._cuts is not None and self._cuts[0] == rows:
+            return self._cuts[1]
+        groups, end = -(-rows // _TOGETHER) or 1, 0
+        cuts = []
+        with self._new(_GROUPS) as file:
+            file.truncate(0)
+            for start in range(0, rows, _BLOCK):
+                own = self.read(_PEOPLE, np.uint64, start, min(_BLOCK, rows - start), width=2)
+                places = np.flatnonzero(own[:, 1])  # nobody's have none
+                own = own[places]
+                group = (_mixed(hash_pairs((own[:, 0], own[:, 1]))) % np.uint64(groups)).astype(np.uint32)
+                small = group.astype(np.uint16) if groups <= 1 << 16 else group
+                order = np.argsort(small, kind="stable")
+                found = np.empty((len(own), 3), np.uint64)
+                found[:, 0], found[:, 1:] = (places + start)[order], own[order]
+                file.write(found.tobytes())
+                cuts.append(end + np.append(0, np.cumsum(np.bincount(group, minlength=groups))))
+                end += len(own)
+        self._cuts = rows, np.array(cuts, np.int64).reshape(-1, groups + 1)
+        return self._cuts[1]
 
 
 def _plain(cells: pa.Array) -> pa.Array:

@@ -22,7 +22,7 @@ import pytest
 from engine.commands import values
 from engine.errors import Cancelled, InputRefused
 from engine.ledger import Ledger
-from engine.methods.protocol import MAIN, Method
+from engine.methods.protocol import MAIN
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release import looking, reading, served
@@ -39,8 +39,8 @@ from engine.texts import sentences
 from tests.engine.adversarial.requests import ODD_ROWS, PARAMETERS, ROWS, plan_for, table
 from tests.engine.connector.alike import assert_same_draft, on_server
 from tests.engine.connector.postgres_here import PASSWORD, USER, Postgres, running, why_not
-from tests.engine.release.test_grouped import GROUPED, STEPS, keyed, rows_of
-from tests.engine.release.test_stored import NAMED, UNLIKE, spoilt
+from tests.engine.release.test_grouped import STEPS, keyed, rows_of
+from tests.engine.release.test_stored import NAMED, UNLIKE
 from tests.examples import few_on_a_commit
 from tests.noise_source import seeded_noise
 
@@ -101,17 +101,6 @@ def assert_released_alike(plan: Plan, postgres: Postgres, folder: Path) -> None:
     """Make a release from the file in memory and from the server, with the same noise."""
     filled(postgres, whole(plan, folder))
     assert_same_draft(plan, address(postgres, folder), folder, password=PASSWORD)
-
-
-@pytest.mark.usefixtures("same_lots")
-@pytest.mark.parametrize(("way", "plan"), few_on_a_commit(GROUPED, 2))
-def test_the_release_is_the_same_to_the_byte(
-    way: type[Method], plan: Plan, postgres: Postgres, tmp_path: Path
-) -> None:
-    spoiled = spoilt(plan, tmp_path)
-    if spoiled.schema.person_key is not None:
-        spoiled = replace(spoiled, schemas={MAIN: replace(spoiled.schema, rows_per_person=400)})
-    assert_released_alike(spoiled, postgres, tmp_path)
 
 
 @pytest.mark.usefixtures("same_lots")

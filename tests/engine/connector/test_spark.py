@@ -16,7 +16,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.ledger import Ledger
-from engine.methods.protocol import MAIN, Method
+from engine.methods.protocol import MAIN
 from engine.privacy.noise import Noise
 from engine.progress import SILENT
 from engine.release import looking, reading
@@ -32,9 +32,8 @@ from engine.texts import sentences
 from tests.engine.adversarial.requests import ODD_ROWS, ROWS, plan_for, table
 from tests.engine.connector.alike import assert_same_draft, on_server
 from tests.engine.connector.spark_here import Spark, running, why_not
-from tests.engine.release.test_grouped import GROUPED, STEPS, keyed, rows_of
-from tests.engine.release.test_stored import EXAMPLES, NAMED, UNLIKE, spoilt
-from tests.examples import few_on_a_commit
+from tests.engine.release.test_grouped import STEPS, keyed, rows_of
+from tests.engine.release.test_stored import EXAMPLES, NAMED, UNLIKE
 from tests.noise_source import seeded_noise
 
 pytestmark = [
@@ -105,17 +104,6 @@ def assert_released_alike(plan: Plan, spark: Spark, folder: Path) -> None:
     plan, frame = replace(plan, schemas={MAIN: replace(plan.schema, columns=declared)}), whole(plan, folder)
     filled(folder, frame[[name for name in frame.columns if name in looked]])
     assert_same_draft(plan, address(spark, folder), folder)
-
-
-@pytest.mark.usefixtures("same_lots")
-@pytest.mark.parametrize(("way", "plan"), few_on_a_commit(GROUPED, 2))
-def test_the_release_is_the_same_to_the_byte(
-    way: type[Method], plan: Plan, spark: Spark, tmp_path: Path
-) -> None:
-    spoiled = spoilt(plan, tmp_path)
-    if spoiled.schema.person_key is not None:
-        spoiled = replace(spoiled, schemas={MAIN: replace(spoiled.schema, rows_per_person=400)})
-    assert_released_alike(spoiled, spark, tmp_path)
 
 
 @pytest.mark.usefixtures("same_lots")

@@ -120,3 +120,15 @@ def test_no_identifying_column_and_no_such_column():
     assert (found.people, found.alone, found.groups, found.because_of) == (3, 0, 1, {})
     with pytest.raises(InputRefused):
         group_sizes(table, Schema((AGE,)))
+
+
+def test_people_with_few_and_with_many_rows_are_compared_by_their_sets():
+    made = np.random.default_rng(4)
+    people = np.repeat(np.arange(400), made.integers(1, 12, 400))
+    frame = pd.DataFrame({"p": people, "age": made.integers(0, 4, len(people)), "sex": people % 2})
+    frame = frame.sample(frac=1, random_state=1)
+    sets = frame.groupby("p").apply(lambda rows: frozenset(zip(rows["age"], rows["sex"], strict=True)))
+    expected = sets.value_counts()
+    found = group_sizes(Table(frame), Schema((AGE, SEX, Column("p", Role.PERSON_KEY))))
+    assert (found.people, found.groups, found.alone) == (400, len(expected), int((expected == 1).sum()))
+    assert found.sizes == {int(size): int(expected[expected == size].sum()) for size in set(expected)}

@@ -73,7 +73,7 @@ def test_short_texts_are_looked_up_as_numbers_with_the_same_result(monkeypatch, 
     chunked = pa.chunked_array([cells[:7], [], cells[7:]], pa.large_string()).slice(3)
     plain = Encoded.of(chunked)
     monkeypatch.setattr(encoded, "_MANY", 1)
-    monkeypatch.setattr(encoded, "_differ", lambda cells: True)
+    monkeypatch.setattr(encoded, "differ", lambda cells: True)
     monkeypatch.setattr(encoded.pc, "dictionary_encode", lambda cells: pytest.fail("the slow way"))
     for some in (chunked, chunked.combine_chunks(), chunked.cast(pa.string())):
         found = Encoded.of(some)
@@ -83,7 +83,7 @@ def test_short_texts_are_looked_up_as_numbers_with_the_same_result(monkeypatch, 
 
 def test_texts_that_share_a_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(encoded, "_MANY", 1)
-    monkeypatch.setattr(encoded, "_differ", lambda cells: True)
+    monkeypatch.setattr(encoded, "differ", lambda cells: True)
     monkeypatch.setattr(short_texts, "hash_pairs", lambda words: words[0] * np.uint64(0))
     assert Encoded.of(pa.array(["a", "b", "a"])).cells().to_pylist() == ["a", "b", "a"]
 
