@@ -42,13 +42,19 @@ SIGNED_OVER = ("signature", "countersignature")
 """Of a row: everything but these is signed."""
 
 _OF_APPROVERS = frozenset((NAMED, WITHDRAWN, RULED, "budget_changed"))
-_FIXED = frozenset(
-    (
-        *("plan", "loss", "epsilon", "delta", "unit", "neighbours"),
-        *("guarantee", "parent", "tables", "questions", "recipient"),
-    )
-)
-"""Of an entry: nothing that was weighed or approved changes afterwards."""
+_CLOSED = frozenset(("state", "closed_at", "reason", "folder"))
+_CHANGES = {
+    "reserved": frozenset(("state", "process", "folder")),
+    "spent": frozenset(("state", "process", "spent_at")),
+    "freed": _CLOSED,
+    "failed": _CLOSED,
+    "complete": frozenset(
+        ("state", "closed_at", "folder", "release_sums", "internal_sums", "state_hash", "told")
+    ),
+    "withdrawn": frozenset(("state", "withdrawn_at", "reason")),
+    None: frozenset(("told", "folder")),
+}
+"""Of an entry, by the state that it comes into: nothing else that was weighed, approved or handed over."""
 _BUDGET = frozenset(("epsilon", "delta", "money", "currency"))
 _COUNTED_IN = frozenset(("unit", "neighbours"))
 """Of a register: what changes in it, and what changes until a release has a loss that is counted so."""
@@ -235,7 +241,7 @@ class Prepared:
 
     One person made it (``alone``), before anybody was named for its register (``early``): the rule of a
     register is about what came since, that of the computer about everything. What ``opens`` a service draws
-    nothing itself and states what all visits may.
+    nothing itself and states what all visits may. ``told``: what the release says is kept, once and for all.
     """
 
     holding: str
@@ -252,6 +258,7 @@ class Prepared:
     early: bool = False
     leaves_state: bool = False
     opens: bool = False
+    told: bool = False
 
     @property
     def counts(self) -> bool:
@@ -518,7 +525,9 @@ class Staff:
                 raise InputRefused("staff.not_allowed", kind=kind)
             self._refuse_beyond(event, holding)
             return
-        if _FIXED & changes.keys():
+        if not changes.keys() <= _CHANGES[state] or (
+            "told" in changes and (before.told or not changes["told"])
+        ):
             raise InputRefused("staff.not_allowed", kind=kind)
         if (kind == APPROVED) != (was == "prepared" and state == "reserved"):
             raise InputRefused("staff.not_allowed", kind=kind)
@@ -556,7 +565,8 @@ class Staff:
         if before is not None:
             state = str(changes.get("state", before.state))
             leaves = before.leaves_state or bool(changes.get("state_hash"))
-            self._entries[entry] = replace(before, state=state, leaves_state=leaves)
+            told = before.told or bool(changes.get("told"))
+            self._entries[entry] = replace(before, state=state, leaves_state=leaves, told=told)
         elif "holding" in changes:
             new = _entered(event, str(changes["holding"]), hash_, alone=alone)
             is_drawn = new.loss == "bounded" and self._is_drawn(new.holding, new.parent, new.epsilon)

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import tempfile
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from engine import bounded, texts
 from engine.bounded import sha256
 from engine.errors import InputRefused
+from engine.formulas import NUMBER, escape_formula
 from engine.methods.protocol import Artefact, DictionaryEntry, DocumentArtefact, ModelArtefact, TableArtefact
 from engine.methods.shared.rows import in_order
 from engine.notebook import Shown
@@ -41,10 +41,7 @@ if TYPE_CHECKING:
 
 
 SUMS = "SHA256SUMS"
-_NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
-_PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
-_WHOLE, _FINITE = re.compile(r"[+-]?[0-9]+"), re.compile(_NUMBER)
-_BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")
+_WHOLE, _FINITE = re.compile(r"[+-]?[0-9]+"), re.compile(NUMBER)
 RELEASE = "release"
 INTERNAL = "internal"
 AUDITOR, AUDITOR_README, REGISTER = "auditor", "AUDITOR.txt", "register.json"
@@ -349,41 +346,8 @@ def _csv(frame: pandas.DataFrame) -> bytes:
     return bytes(written.to_csv(index=False, header=headings, lineterminator="\n", quoting=quoting).encode())
 
 
-def escape_formula(cell: Any) -> Any:
-    """Return a cell of a released table with an apostrophe before what a spreadsheet could run as a formula.
-
-    Notes
-    -----
-    Levels and headings come from declarations, and these from files that anybody may have made. Spreadsheets
-    look past blanks and characters without width, and take wide forms of the signs as the signs themselves;
-    ``+`` and ``-`` begin a formula too. Signs alone, numbers and intervals (``-5 to <0``) stay as they are.
-    Where a semicolon is the list separator, as in much of Europe, a spreadsheet parts cells at it whatever
-    the quotation marks say, and a line ends a row: what stands behind them is looked at like a cell.
-
-    Examples
-    --------
-    >>> [escape_formula(cell) for cell in ("=1+1", "@SUM(A1)", "-1+1", "-5 to <0", "+", "-0.5", "a;=1")]
-    ["'=1+1", "'@SUM(A1)", "'-1+1", '-5 to <0', '+', '-0.5', "a;'=1"]
-    """
-    if not isinstance(cell, str) or not cell:
-        return cell
-    return _BEHIND.sub(lambda part: _guard(part[0]), _guard(cell))
-
-
 _KEPT = frozenset(f"datasets.{name}" for name in ("as_it_is", "partly_invented", "of_the_bucket", "range"))
 """What the dictionary says of columns with cells of the custodian's table."""
-
-
-def _guard(cell: str) -> str:
-    """Return text with an apostrophe before it where it begins a formula."""
-    seen = unicodedata.normalize("NFKC", cell)
-    begin = next(
-        (place for place, sign in enumerate(seen) if unicodedata.category(sign)[0] not in "CZ"), None
-    )
-    if begin is None:
-        return f"'{cell}" if cell[0] in "\t\r\n" else cell
-    is_formula = seen[begin] in "=@" or (seen[begin] in "+-−" and not _PLAIN.fullmatch(seen[begin:]))
-    return f"'{cell}" if is_formula or cell[0] in "\t\r\n" else cell
 
 
 def dictionary_json(

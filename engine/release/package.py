@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from engine.evidence import PublicEvidence
+from engine.formulas import escape_formula
 from engine.release import catalogue_descriptions
 from engine.release.bundle import (
     CRATE,
@@ -23,7 +24,6 @@ from engine.release.bundle import (
     PACKAGE,
     READ_PYTHON,
     READ_R,
-    escape_formula,
     files_of,
 )
 from engine.release.copies import READ

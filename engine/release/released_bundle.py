@@ -44,6 +44,8 @@ def read_bundle(folder: Path) -> ReleasedBundle:
         raise _wrong(folder, problem)
     place = folder / RELEASE if (folder / RELEASE / SUMS).is_file() else folder
     sums = read_bytes(place / SUMS, LARGEST_SUMS)
+    if found.signature is not None and found.signature.sums != hashlib.sha256(sums).hexdigest():
+        raise InputRefused("analyses.bundle_form", folder=folder.name)  # others since they were verified
     listed = {
         name: digest for digest, _, name in (line.partition("  ") for line in sums.decode().split("\n"))
     }

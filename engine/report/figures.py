@@ -33,6 +33,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 
 from engine import texts
+from engine.formulas import escape_formula
 from engine.report.fonts import FAMILIES
 from engine.report.theme import DARK, LIGHT, Theme, resource
 from engine.report.words import axis_value, cell, note, shorten_table, with_intervals, word, write_with_unit
@@ -313,7 +314,7 @@ def as_csv(view: View, *, language: str = "en", stays: bool = False, separator: 
         lines.writerows([word(one, language)] for one in view.paragraphs)
         return written.getvalue()
     table = as_table(view)
-    lines.writerow([_firm(word(one, language)) for one in table.headings])
+    lines.writerow([escape_formula(word(one, language)) for one in table.headings])
     lines.writerows([_plain(one, language) for one in row] for row in table.rows)
     return written.getvalue()
 
@@ -323,12 +324,7 @@ def _plain(value: Any, language: str) -> str:
     if value is None:
         return ""
     number = amount(value)
-    return repr(number) if number is not None else _firm(cell(value, language))
-
-
-def _firm(words: str) -> str:
-    """Keep a spreadsheet from computing what a column is called."""
-    return f"'{words}" if words[:1] in ("=", "+", "-", "@", "\t", "\r") else words
+    return repr(number) if number is not None else escape_formula(cell(value, language))
 
 
 def places(view: View) -> tuple[tuple[float, float, int], ...]:

@@ -296,6 +296,21 @@ def test_files_of_an_unknown_form_are_refused_in_words(
     assert found.figures["bundles"][0]["signature"] == "nobody"
 
 
+def test_what_took_the_place_of_a_signed_release_since_it_was_verified_is_not_signed(
+    means: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "other"
+    shutil.copytree(means[0] / "release", folder)
+    signed = verify(folder)
+    table = folder / "means.csv"
+    table.write_text(table.read_text() + "\n")
+    write_sums(folder)
+    monkeypatch.setattr(released_bundle, "verify", lambda path: signed)
+    assert signed.signature is not None
+    with pytest.raises(InputRefused, match=r"analyses\.bundle_form"):
+        read_bundle(folder)
+
+
 def test_the_same_release_counts_once(means: list[Path], tmp_path: Path) -> None:
     shutil.copytree(means[0] / "release", tmp_path / "again")
     with pytest.raises(InputRefused) as found:

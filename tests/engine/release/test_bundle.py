@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from engine.formulas import escape_formula
 from engine.methods.protocol import DictionaryEntry, TableArtefact
-from engine.release.bundle import dictionary_json, escape_formula, write_artefact
+from engine.release.bundle import dictionary_json, write_artefact
 from engine.release.copies import READ
 from engine.release.package import fields_of
 from engine.table.missing_words import MISSING_WORDS

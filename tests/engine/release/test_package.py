@@ -22,6 +22,7 @@ import pandas as pd
 import pytest
 
 from engine.evidence import read_public
+from engine.formulas import escape_formula
 from engine.methods import catalogue
 from engine.methods.shared.cells import Extra, LevelAxis
 from engine.release import bundle, copies, package
@@ -169,7 +170,7 @@ def test_a_category_that_reads_as_missing_survives(tmp_path):
     assert pd.read_csv(folder / "table.csv")["a"].isna().sum() == 5  # what a plain reader loses
     frame = loaded(folder, "table.csv")
     assert frame["a"].isna().sum() == 0
-    assert list(frame["a"].cat.categories) == [bundle.escape_formula(one) for one in ODD]
+    assert list(frame["a"].cat.categories) == [escape_formula(one) for one in ODD]
     assert frame["a"].cat.ordered
     assert list(frame["n_weak"]) == [number <= 1 for number in range(len(ODD))]
     assert frame.attrs["margins"] == {"n": "n_within_95"} and frame.attrs["units"] == {"n": "people"}
@@ -251,7 +252,7 @@ def test_the_script_of_r_has_the_same_levels(tmp_path):
     (levels,) = re.findall(r'"a" = list\(c\((.*)\), TRUE\)', script)
     read = re.findall(r'"((?:[^"\\]|\\.)*)"', levels)
     known = [re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), one) for one in read]
-    assert [re.sub(r"\\(.)", r"\1", one) for one in known] == [bundle.escape_formula(one) for one in ODD]
+    assert [re.sub(r"\\(.)", r"\1", one) for one in known] == [escape_formula(one) for one in ODD]
     assert script.count("(") == script.count(")") and 'na.strings = ""' in script
     assert 'margins = list("n" = "n_within_95")' in script
 

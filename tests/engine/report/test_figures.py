@@ -12,6 +12,7 @@ import matplotlib as mpl
 import pytest
 from PIL import Image
 
+from engine.formulas import escape_formula
 from engine.report import figures
 from engine.views import (
     KINDS,
@@ -105,6 +106,10 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("view", VIEWS[1:-1], ids=kind)
 def test_numbers_are_written_in_full_and_no_cell_is_a_formula(view: object) -> None:
+    hidden = ("\u200b=1+1", "\u00a0=1+1", "\uff1d1+1", "a;=1+1", "-1+1")
+    said = figures.as_csv(TableView("T", ("name",), tuple((one,) for one in hidden)))
+    for one, (told,) in zip(hidden, list(csv.reader(io.StringIO(said)))[1:], strict=True):
+        assert told == escape_formula(one) != one
     odd = figures.as_csv(TableView("T", ("=1+1", "@x"), (("-a", -1.5), ("+b", weak(0.1 + 0.2)))))
     rows = list(csv.reader(io.StringIO(odd)))
     assert rows == [["'=1+1", "'@x"], ["'-a", "-1.5"], ["'+b", repr(0.1 + 0.2)]]
