@@ -89,7 +89,7 @@ class ExactChoices(ExactTrials):
         trials for each candidate are drawn at once, so that the time hardly depends on the scores.
         """
         gaps, rate = self._gaps(scores, rate)
-        self._counted[Draw("exponential_choice", rate)] += 1
+        self._count(Draw("exponential_choice", rate))
         chosen = -1
         while chosen < 0:
             left = 8 * gaps.size + 64
@@ -136,7 +136,7 @@ class ExactChoices(ExactTrials):
         by w.
         """
         gaps, rate = self._gaps(scores, rate)
-        self._counted[Draw("permute_and_flip", rate)] += 1
+        self._count(Draw("permute_and_flip", rate))
         accepted = [
             start + np.flatnonzero(self._flip(gaps[start : start + CHUNK], rate))
             for start in range(0, gaps.size, CHUNK)
@@ -221,7 +221,7 @@ class ExactStaircase(ExactChoices):
         if wide.denominator != 1 or high.denominator != 1 or not 1 <= high <= wide:
             raise InputRefused("noise.staircase")
         step, first = int(wide), int(high)
-        self._counted[Draw("staircase", epsilon, (step, first))] += size
+        self._count(Draw("staircase", epsilon, (step, first)), size)
         if step > LARGEST_SCALE * min(epsilon, Fraction(1)):
             return self._one_by_one(lambda: self._one_staircase(step, first, epsilon), size)
         return self._fill(size, lambda count: self._staircase_candidates(step, first, epsilon, count))
@@ -378,7 +378,7 @@ class ExactVector(ExactStaircase):
         if length.denominator != 1 or not 1 <= length <= LARGEST_DIMENSION:
             raise InputRefused("noise.dimension")
         shells = shells_of(squared, int(length))
-        self._counted[Draw("vector", squared, (int(length),))] += size
+        self._count(Draw("vector", squared, (int(length),)), size)
         drawn: list[Integers] = []
         left = size
         while left:

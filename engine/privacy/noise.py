@@ -98,7 +98,7 @@ class Noise(ExactVector):
         """
         scale = positive(scale, "noise.scale")
         size = checked_size(size)
-        self._counted[Draw("discrete_laplace", scale)] += 1
+        self._count(Draw("discrete_laplace", scale))
         return self._laplace(scale, size)
 
     def discrete_gaussian(self, variance: Fraction | int, size: int) -> Integers:
@@ -128,7 +128,7 @@ class Noise(ExactVector):
         """
         variance = positive(variance, "noise.variance")
         size = checked_size(size)
-        self._counted[Draw("discrete_gaussian", variance)] += 1
+        self._count(Draw("discrete_gaussian", variance))
         return self._gaussian(variance, size)
 
     def _gaussian(self, variance: Fraction, size: int) -> Integers:
@@ -171,7 +171,7 @@ class Noise(ExactVector):
             raise InputRefused("noise.scale")
         if whole.denominator != 1 or whole < 1:
             raise InputRefused("noise.choices")
-        self._counted[Draw("laplace_share", scale, (int(whole),))] += 1
+        self._count(Draw("laplace_share", scale, (int(whole),)))
         return self._one_side(scale, int(whole), size) - self._one_side(scale, int(whole), size)
 
     def gaussian_share(self, variance: Fraction | int, parts: int, size: int) -> Integers:
@@ -199,7 +199,7 @@ class Noise(ExactVector):
         variance, size, whole = positive(variance, "noise.variance"), checked_size(size), exact(parts)
         if whole.denominator != 1 or whole < 1:
             raise InputRefused("noise.choices")
-        self._counted[Draw("gaussian_share", variance, (int(whole),))] += 1
+        self._count(Draw("gaussian_share", variance, (int(whole),)))
         return self._gaussian(variance / whole, size)
 
     # --- trials and choices -------------------------------------------------------------------------
@@ -292,7 +292,7 @@ class Noise(ExactVector):
             raise InputRefused("noise.choices")
         scales = (positive(threshold, "noise.scale"), positive(each, "noise.scale"))
         shape = (scales[0].numerator, scales[0].denominator, int(most), scores.size)
-        self._counted[Draw("sparse_vector", scales[1], shape)] += 1
+        self._count(Draw("sparse_vector", scales[1], shape))
         shared, noise = (
             self._laplace(scale, size) for scale, size in zip(scales, (1, scores.size), strict=True)
         )
@@ -354,7 +354,7 @@ class Noise(ExactVector):
             raise InputRefused("noise.scale")
         if not exact(threshold) >= 1 or exact(threshold).denominator != 1:
             raise InputRefused("noise.choices")
-        self._counted[Draw("clear_counts", scale, (int(threshold), size))] += 1
+        self._count(Draw("clear_counts", scale, (int(threshold), size)))
         values = counts + self._laplace(scale, counts.size)
         kept = values >= threshold
         cells, values, known = cells[kept], values[kept], cells

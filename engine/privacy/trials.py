@@ -52,16 +52,24 @@ class ExactTrials:
 
     @property
     def drawn(self) -> bool:
-        """Whether any random byte has been drawn: from then on the budget is spent."""
+        """Whether any mechanism was asked, or a random byte drawn: from then on the budget is spent."""
         return self._drawn
 
-    def _bytes(self, count: int) -> bytes:
-        if count == 0:
-            return b""
+    def _count(self, draw: Draw, times: int = 1) -> None:
+        """Note that a mechanism was asked: that spends, also where there is no number for it to draw."""
+        self._begin()
+        self._counted[draw] += times
+
+    def _begin(self) -> None:
         if not self._drawn:
             if self._on_first_draw is not None:
                 self._on_first_draw()
             self._drawn = True
+
+    def _bytes(self, count: int) -> bytes:
+        if count == 0:
+            return b""
+        self._begin()
         drawn = self._random_bytes(count)
         if len(drawn) != count:
             raise OSError("the source of randomness gave too few bytes")

@@ -113,11 +113,38 @@ def test_says_once_and_before_the_first_byte_that_the_budget_is_spent():
         return bytes(count)
 
     noise = Noise(source, on_first_draw=lambda: story.append("spent"))
-    noise.discrete_laplace(1, 0)  # nothing to draw: nothing spent
+    noise.random_keys(0)  # no lot, and no mechanism was asked: nothing spent
     assert story == [] and not noise.drawn
     noise.uniform_below(2, 1)
     noise.uniform_below(2, 1)
     assert story[0] == "spent" and story.count("spent") == 1 and noise.drawn
+
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda noise: noise.discrete_laplace(1, 0),
+        lambda noise: noise.discrete_gaussian(1, 0),
+        lambda noise: noise.laplace_share(1, 3, 0),
+        lambda noise: noise.gaussian_share(9, 3, 0),
+        lambda noise: noise.staircase(3, 1, epsilon=1, size=0),
+        lambda noise: noise.vector(9, 2, size=0),
+        lambda noise: noise.clear_counts(NONE, NONE, scale=1, threshold=9),
+    ],
+)
+def test_whoever_asks_a_mechanism_spends_also_where_no_number_is_drawn(asked):
+    """That no row is there is the rows' own: a release without a draw was made, and its entry never spent."""
+    story = []
+    noise = Noise(lambda count: bytes(count), on_first_draw=lambda: story.append("spent"))
+    asked(noise)
+    assert story == ["spent"] and noise.drawn
+    shut = Noise(must_not_be_called, on_first_draw=full_disk)
+    with pytest.raises(OSError, match="full"):
+        asked(shut)
+    assert not shut.counted
 
 
 def test_draws_nothing_when_the_ledger_cannot_mark_the_budget_as_spent():

@@ -744,9 +744,13 @@ class Patterns:
         them can be printed again without another look.
         """
         task = self.task
-        shows = [self._shown(one, hidden) for one in self.wanted]
-        if any(moved is None for moved in shows):
-            return
+        shows: list[Mask] = []
+        for one in self.wanted:
+            self.tick()
+            moved = None if time.monotonic() > until else self._shown(one, hidden)
+            if moved is None:
+                return
+            shows.append(moved)
         witnesses = np.array(shows)
         candidates = np.flatnonzero(hidden & ~task.must)
         for cell in candidates[np.argsort(-task.weights[candidates], kind="stable")].tolist():

@@ -10,11 +10,14 @@ import pandas as pd
 import pytest
 
 from engine import texts
+from engine.ledger import Ledger
+from engine.library import run
 from engine.methods.catalogue import method
 from engine.methods.datasets.texts import INVENTED, coverage
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.privacy.mechanisms import ClearLaplace, threshold_of
 from engine.privacy.promise import Neighbours
+from engine.release.plan import Plan, Purpose
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.noise_source import seeded_noise
@@ -108,3 +111,25 @@ def test_what_cannot_be_is_refused_in_words() -> None:
         assert what and do
     dropped = Schema((*SCHEMA.columns[:2], Column("note", Role.DROPPED, Kind.TEXT)))
     assert [one.code for one in design(dropped).problems] == ["parameters.left_out"]
+
+
+@pytest.mark.parametrize("lines", [("",) * 30, ("a rare line",)])
+def test_a_table_in_which_nobody_wrote_a_line_is_paid_for_as_any_other(
+    lines: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Before, no noise was drawn for no line: the bundle stood there, its entry only reserved."""
+    schema = Schema(SCHEMA.columns[1:], one_row_each=True)  # no lots are drawn of whose rows are used
+    budget = {"budget": BUDGET, "holding_budget": BUDGET}
+    plan = Plan(
+        TEXTS,
+        schemas={MAIN: schema},
+        parameters={"line": "note", "about_people": 1000},
+        holding="Register",
+        purpose=Purpose(title="Lines", recipient="Somebody", use="Reading"),
+        **budget,
+    )
+    frame = pd.DataFrame({"code": "a", "note": [*lines, ""]})
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    made = run(plan, frame, out=tmp_path / "out", ledger=ledger)
+    assert ledger.entry(made.entry).state == "complete"
+    assert ledger.status("Register").epsilon_spent == BUDGET.epsilon

@@ -13,7 +13,7 @@ from engine.methods.shared.suppression.additive import Additive
 from engine.methods.shared.suppression.audit import Published
 from engine.methods.shared.suppression.audited import find_audited_pattern
 from engine.methods.shared.suppression.contributions import count_contributions
-from engine.methods.shared.suppression.exact import suppress
+from engine.methods.shared.suppression.exact import Patterns, suppress
 from engine.methods.shared.suppression.small_cells import Rules, count_task
 from tests.ratios import slack
 
@@ -267,6 +267,22 @@ def test_stop_stops_the_search():
 
     with pytest.raises(Stop):
         suppress(task_of(random_counts((9, 9), np.random.default_rng(1)), Rules(5)), seconds=60, tell=tell)
+
+
+def test_a_pattern_is_made_smaller_only_while_there_is_time_and_can_be_stopped(monkeypatch):
+    """Before, what shows each of thousands of requirements was worked out first, however long it took."""
+    ticks = []
+    patterns = Patterns(
+        task_of(random_counts((9, 9), np.random.default_rng(1)), Rules(5)), lambda: ticks.append(1)
+    )
+    hidden = patterns.sufficient(patterns.task.must, patterns.task.weights, until=np.inf)
+    tried = []
+    monkeypatch.setattr(patterns, "_shown", lambda one, within: tried.append(one) or within)
+    ticks.clear()
+    patterns.shrink(hidden.copy(), until=0.0)
+    assert not tried
+    patterns.shrink(hidden.copy(), until=np.inf)
+    assert len(ticks) >= len(patterns.wanted) > 20
 
 
 # --- how long it takes --------------------------------------------------------------------------------
