@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from app.work.choosing import (
     things,
     told_aside,
 )
+from engine import texts
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.kinds import Held
@@ -841,3 +843,23 @@ def test_a_plan_that_is_opened_explains_its_own_way(at: Any, window: Window) -> 
     assert not page.choosing and page.offers
     for topic in ("", "thing.counts"):
         assert page.explain(topic).title == page.title.text(), topic
+
+
+def test_what_others_read_begins_in_the_language_that_is_spoken_here(
+    at: Any, window: Window, qtbot: Any, request: pytest.FixtureRequest
+) -> None:
+    """The page on which people answer stood in English, whoever asked them."""
+    request.addfinalizer(partial(words.choose_language, texts.FALLBACK))
+    window.use_language("de")
+    at("method", method="", parameters={}, budget=None)
+    settle(qtbot, window)
+    page = window.page("method")
+    page.selected = "exchanges.survey"
+    page._use()
+    assert window.study.plan.parameters["language"] == "de"
+    window.study.decide(parameters={**window.study.plan.parameters, "language": "fr"})
+    page.selected = "statistics.counts"
+    page._use()
+    page.selected = "exchanges.survey"
+    page._use()
+    assert window.study.plan.parameters["language"] == "fr", "what was chosen stays"

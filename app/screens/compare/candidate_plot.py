@@ -17,6 +17,7 @@ from engine.views import ScatterView, Series, View
 LEFT, TOP, RIGHT, BOTTOM = PointPicture.MARGINS
 ROW, POINT = 30, 6.0
 TICKS, TOGETHER = 4, 14
+HIGH = 250  # pixels of two figures: what is chosen, and why, stand below in view
 
 
 class CandidatePlot(PointPicture):
@@ -45,7 +46,7 @@ class CandidatePlot(PointPicture):
         self.across, self.upwards = across, upwards
         self.setVisible(across is not None)
         bands = across is not None and upwards is None
-        self.setFixedHeight(TOP + BOTTOM + ROW * len(names) if bands else 330)
+        self.setFixedHeight(TOP + BOTTOM + ROW * len(names) if bands else HIGH)
         shown = [one for one in (across, upwards) if one is not None]
         self.setAccessibleName(" / ".join(one.label for one in shown))
         self.setAccessibleDescription(
