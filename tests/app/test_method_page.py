@@ -299,6 +299,7 @@ MEANT = {  # as somebody says it who knows none of the ways: any of these ways f
 
 
 LENGTH = "models.linear models.additive"
+RETURN = "models.logistic models.additive models.tree models.naive_bayes"
 STAYS = "statistics.means statistics.quantiles statistics.histogram statistics.life_table"
 EIGHT = {  # as a records officer tells it: what they were asked for, and what is right
     "en": {
@@ -315,6 +316,9 @@ EIGHT = {  # as a records officer tells it: what they were asked for, and what i
         "the most frequent diagnoses": "statistics.counts",
         "patients moving from ward to ward": "statistics.flows",
         "waiting times before and after the reform": STAYS,
+        "a copy of the table to try the new dashboard": "datasets.marginals",
+        "which patients come back within thirty days": RETURN,
+        "share of smokers among diabetics": "statistics.counts statistics.means",
     },
     "de": {
         "die Uni möchte Zeilen": "datasets.k_anonymity",
@@ -325,6 +329,9 @@ EIGHT = {  # as a records officer tells it: what they were asked for, and what i
         "die Presse will eine Karte der Fälle": "statistics.counts",
         "jede Woche ruft jemand mit einer neuen Frage an": "services.private_queries",
         "Namen verbergen": "datasets.pseudonyms",
+        "eine Kopie der Tabelle zum Üben": "datasets.marginals",
+        "Mitarbeiter sollen ehrlich sagen, ob sie die Hände waschen": "exchanges.survey",
+        "der Vorstand möchte eine Grafik der Altersverteilung": "statistics.histogram",
     },
     "fr": {
         "l’université veut des lignes": "datasets.k_anonymity",
@@ -335,6 +342,10 @@ EIGHT = {  # as a records officer tells it: what they were asked for, and what i
         "la presse veut une carte des cas": "statistics.counts",
         "chaque semaine quelqu’un appelle avec une nouvelle question": "services.private_queries",
         "cacher les noms": "datasets.pseudonyms",
+        "une copie de la table pour s’exercer": "datasets.marginals",
+        "qui revient dans les trente jours": RETURN,
+        "le personnel doit dire franchement s’il se lave les mains": "exchanges.survey",
+        "la direction veut un graphique des âges": "statistics.histogram",
     },
 }
 ASIDE = {
