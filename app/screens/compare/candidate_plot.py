@@ -145,6 +145,9 @@ class CandidatePlot(PointPicture):
 
     def _free_corner(self, area: QRectF, width: float) -> QRectF:
         """Return a place for words in the shaded part where no point lies, if there is one."""
+        if self.upwards is None:  # nothing else is written above bands
+            left = min(max(area.center().x() - width / 2, 0.0), self.width() - width)
+            return QRectF(left, area.top() - 18, width, 16)
         wide_enough = area if area.width() > width + 12 else self.field()
         field, points = wide_enough.adjusted(6, 2, -6, -2), self.points().values()
         places = [
