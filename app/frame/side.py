@@ -13,7 +13,16 @@ from PySide6.QtGui import (
     QPen,
     QPolygonF,
 )
-from PySide6.QtWidgets import QAbstractButton, QFrame, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import words
 from app.parts.making import (
@@ -41,6 +50,7 @@ QWIDGETSIZE_MAX = 16_777_215  # what the toolkit takes for no limit
 # --- The steps on the left ------------------------------------------------------------------------------
 
 BEFORE_NAME, AFTER_NAME = 40, 4  # pixels
+STEP, LOW_STEP = 36, 25  # pixels of a step, and where there are many
 
 
 class StepButton(QAbstractButton):
@@ -52,6 +62,7 @@ class StepButton(QAbstractButton):
         self.setText(words.say(f"app.steps.{step}"))
         self.setObjectName(f"step-{step}")
         self.setCheckable(True)
+        self.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Maximum)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.done = False
@@ -59,9 +70,11 @@ class StepButton(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         name = QFontMetrics(text_font(13, 600)).horizontalAdvance(self.text())
-        return QSize(BEFORE_NAME + name + AFTER_NAME, 36)
+        return QSize(BEFORE_NAME + name + AFTER_NAME, STEP)
 
-    minimumSizeHint = sizeHint
+    def minimumSizeHint(self) -> QSize:
+        """Return the room below which the list scrolls: many steps stand closer together before."""
+        return QSize(self.sizeHint().width(), LOW_STEP)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -78,7 +91,7 @@ class StepButton(QAbstractButton):
             painter.setPen(QPen(tokens.colour("accent"), 1.5) if self.hasFocus() else Qt.PenStyle.NoPen)
             painter.setBrush(tokens.colour("accent_soft") if current else Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(whole.adjusted(1, 1, -1, -1), 8, 8)
-        circle = QRectF(8, 7, 22, 22)
+        circle = QRectF(8, (whole.height() - 22) / 2, 22, 22)
         filled = current or self.done
         painter.setPen(Qt.PenStyle.NoPen if filled else QPen(tokens.colour("line"), 1.2))
         soft = tokens.colour("accent_soft")

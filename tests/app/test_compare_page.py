@@ -58,6 +58,8 @@ def test_made_candidates_are_points_and_a_click_opens_one(window: Window, qtbot:
     assert page.table.currentIndex().row() == 2 and window.footer.next.text() == "Go on with C"
     assert page.chosen_title.text().startswith("C · ") and "50" in page.chosen_title.text()
     assert "3" in page.tried.plain()
+    reason = page.why.mapTo(page.viewport(), page.why.rect().bottomLeft()).y()
+    assert page.verticalScrollBar().value() == 0 and reason < page.viewport().height(), "asked in view"
     qtbot.keyClick(page.plot, Qt.Key.Key_Up)
     assert page.place == 1 and page.table.currentIndex().row() == 1
     page.table.selectRow(2)

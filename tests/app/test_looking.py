@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 
+import pytest
+
 from app import words
 from app.screens.release.looking import points
 from engine.methods.filling import Judged
@@ -108,6 +110,18 @@ def test_a_model_that_only_guesses_is_named():
     assert [(one.tone, one.name) for one in points(scored(0.0))] == [("wrong", "guessing")]
     assert points(scored(0.015))[0].tone == "care" and points(scored(0.015))[0].values == {"rows": 99}
     assert names(scored(0.2)) == names(scored(None)) == []
+
+
+@pytest.mark.parametrize(
+    ("without_noise", "name", "tone"), [(3.27, "guessing_by_itself", "care"), (2.9, "guessing", "wrong")]
+)
+def test_noise_is_not_blamed_for_columns_that_say_little(without_noise: float, name: str, tone: str):
+    """The preview told that noise would not hide the effects: the release says no other."""
+    score = {"rows": 99, "explained": -0.01, "guess": 3.26, "error": 3.28, "without_noise": without_noise}
+    (point,) = points(facts(measures={"utility.held_out_score": {"m": score}}))
+    assert (point.name, point.tone) == (name, tone)
+    said = words.say(f"app.release.point.{name}", **point.values)
+    assert ("larger ε" in said) == (name == "guessing")
 
 
 def test_rows_that_had_no_part_are_named():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from app.work.choosing import (
     things,
     told_aside,
 )
+from engine import texts
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.kinds import Held
@@ -297,6 +299,7 @@ MEANT = {  # as somebody says it who knows none of the ways: any of these ways f
 
 
 LENGTH = "models.linear models.additive"
+RETURN = "models.logistic models.additive models.tree models.naive_bayes"
 STAYS = "statistics.means statistics.quantiles statistics.histogram statistics.life_table"
 EIGHT = {  # as a records officer tells it: what they were asked for, and what is right
     "en": {
@@ -313,6 +316,9 @@ EIGHT = {  # as a records officer tells it: what they were asked for, and what i
         "the most frequent diagnoses": "statistics.counts",
         "patients moving from ward to ward": "statistics.flows",
         "waiting times before and after the reform": STAYS,
+        "a copy of the table to try the new dashboard": "datasets.marginals",
+        "which patients come back within thirty days": RETURN,
+        "share of smokers among diabetics": "statistics.counts statistics.means",
     },
     "de": {
         "die Uni möchte Zeilen": "datasets.k_anonymity",
@@ -323,6 +329,9 @@ EIGHT = {  # as a records officer tells it: what they were asked for, and what i
         "die Presse will eine Karte der Fälle": "statistics.counts",
         "jede Woche ruft jemand mit einer neuen Frage an": "services.private_queries",
         "Namen verbergen": "datasets.pseudonyms",
+        "eine Kopie der Tabelle zum Üben": "datasets.marginals",
+        "Mitarbeiter sollen ehrlich sagen, ob sie die Hände waschen": "exchanges.survey",
+        "der Vorstand möchte eine Grafik der Altersverteilung": "statistics.histogram",
     },
     "fr": {
         "l’université veut des lignes": "datasets.k_anonymity",
@@ -333,6 +342,10 @@ EIGHT = {  # as a records officer tells it: what they were asked for, and what i
         "la presse veut une carte des cas": "statistics.counts",
         "chaque semaine quelqu’un appelle avec une nouvelle question": "services.private_queries",
         "cacher les noms": "datasets.pseudonyms",
+        "une copie de la table pour s’exercer": "datasets.marginals",
+        "qui revient dans les trente jours": RETURN,
+        "le personnel doit dire franchement s’il se lave les mains": "exchanges.survey",
+        "la direction veut un graphique des âges": "statistics.histogram",
     },
 }
 ASIDE = {
@@ -841,3 +854,23 @@ def test_a_plan_that_is_opened_explains_its_own_way(at: Any, window: Window) -> 
     assert not page.choosing and page.offers
     for topic in ("", "thing.counts"):
         assert page.explain(topic).title == page.title.text(), topic
+
+
+def test_what_others_read_begins_in_the_language_that_is_spoken_here(
+    at: Any, window: Window, qtbot: Any, request: pytest.FixtureRequest
+) -> None:
+    """The page on which people answer stood in English, whoever asked them."""
+    request.addfinalizer(partial(words.choose_language, texts.FALLBACK))
+    window.use_language("de")
+    at("method", method="", parameters={}, budget=None)
+    settle(qtbot, window)
+    page = window.page("method")
+    page.selected = "exchanges.survey"
+    page._use()
+    assert window.study.plan.parameters["language"] == "de"
+    window.study.decide(parameters={**window.study.plan.parameters, "language": "fr"})
+    page.selected = "statistics.counts"
+    page._use()
+    page.selected = "exchanges.survey"
+    page._use()
+    assert window.study.plan.parameters["language"] == "fr", "what was chosen stays"

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 
-from app.frame.side import RegisterBlock
+from app import words
+from app.frame.side import LOW_STEP, STEP, RegisterBlock
 from app.frame.window import Window
+from app.state import flow
 from app.work.registers import Standing, standing
 from app.work.releasing import Watch, release
+from engine import texts
 from engine.ledger import Ledger
+from tests.app.fitting import faults
 from tests.app.walking import fill_purpose, sample_plan, settle, walk_to, write_people
 
 
@@ -67,3 +73,22 @@ def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     found = standing(" diabetes ", place)
     assert found is not None and (found.name, found.left) == ("Diabetes", 2)
     assert standing("Others", place) is None
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_ten_steps_stand_beside_a_register_of_three_lines(
+    window: Window, qtbot: Any, language: str, request: pytest.FixtureRequest
+) -> None:
+    """They stand closer together before they scroll: a bar would take the room of their names."""
+    request.addfinalizer(partial(words.choose_language, texts.FALLBACK))
+    window.use_language(language)
+    window.resize(1366, 768)
+    side = window.side
+    side.register.show_register(Standing("Register of all stays", Fraction(2), Fraction(3, 2), True, 4))
+    side.register.show_takes("half", "ε 0.50 · € 288,196; ε 1.00 · € 12,000")
+    side.update_steps("preview", flow.STEPS[1:11], set(), set(flow.STEPS[1:11]))
+    qtbot.wait(50)
+    shown = [one for one in side.steps.buttons.values() if one.isVisible()]
+    assert len(shown) == 10 and {one.height() for one in shown} <= set(range(LOW_STEP, STEP + 1))
+    assert side.list.verticalScrollBar().maximum() == 0
+    assert not [one for one in faults(window) if "step-" in one]

@@ -98,6 +98,25 @@ def test_four_figures_and_three_parts_and_little_to_read(
     assert not page.further.isVisible()
 
 
+def test_a_table_of_many_columns_is_as_little_to_read(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = made(window, qtbot, "datasets.k_anonymity", tmp_path)
+    outcome = window.study.result("bundle")
+    name, lines, rows = outcome.facts["first"][0]
+    wide = [(list(line) * 20)[:20] for line in (lines * 9)[:9]]
+    outcome.facts["first"] = ((name, wide, rows),)
+    page._show(outcome)
+    window.resize(1920, 1080)
+    settle(qtbot, window)
+    table = page.left.findChildren(DataTable)[-1]
+    assert table.model().columnCount() == 12 and table.model().rowCount() == 2
+    assert 100 < len(words_on(page)) <= MOST_WORDS, " ".join(words_on(page))
+    assert "12 of 20 columns" in " ".join(one.plain() for one in page.left.findChildren(Prose))
+    page.open_further.click()
+    settle(qtbot, window)
+    behind = [one.model() for one in page.further.findChildren(DataTable) if one.model() is not None]
+    assert [one.rowCount() for one in behind if one.columnCount() == 20] == [8], "all of them stand there"
+
+
 @pytest.mark.parametrize("method", ["statistics.counts", "statistics.means"])
 def test_the_figure_of_how_far_it_is_off_is_that_of_the_numbers_below_it(
     window: Window, qtbot: Any, tmp_path: Path, method: str

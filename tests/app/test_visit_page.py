@@ -96,10 +96,12 @@ def test_a_question_says_what_it_takes_and_costs_nothing_again(
 def test_reports_are_collected_without_a_table_of_people(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = opened(window, qtbot, "exchanges.survey", tmp_path)
     assert "load" not in flow.path(window.study.state)
-    assert "reports" in page.wrong.plain()
+    assert not page.wrong.isVisible() and not page.form.isVisible(), "only the file is asked for"
     card = page.findChild(SourceCard, "source-reports")
+    assert card.isVisible() and not window.footer.next.text().startswith("Go on")
     card.chosen.emit(str(SAMPLE / "survey_reports.csv"))
     settle(qtbot, window)
+    assert page.form.isVisible()
     combo = page.findChild(QComboBox, "report")
     combo.setCurrentIndex(0)
     combo.activated.emit(0)

@@ -245,7 +245,9 @@ class RecordsField(Field):
     def show_notes(self, notes: Sequence[str]) -> None:
         """Say something below each record: what it costs, for instance."""
         if self.table is not None:
-            names = [column.name for column in self.parameter.fields]
+            fields = [column.name for column in self.parameter.fields]
+            # What no line says has no column: what is said would stand beyond the edge.
+            names = [name for name in fields if any(_cell(record.get(name)) for record in self.records)]
             padded = [*notes, *[""] * len(self.records)]
             rows = [
                 [str(place), *(_cell(record.get(name)) for name in names), note]

@@ -86,6 +86,7 @@ class TableBody(DataTable):
         model = self.model()
         assert isinstance(model, RowsModel)
         model.wraps_headings = True
+        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)  # what is cut does not wrap
         self._wrap()
         self.setMaximumWidth(max(self._wide + 12, 240))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

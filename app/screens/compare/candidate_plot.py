@@ -17,6 +17,7 @@ from engine.views import ScatterView, Series, View
 LEFT, TOP, RIGHT, BOTTOM = PointPicture.MARGINS
 ROW, POINT = 30, 6.0
 TICKS, TOGETHER = 4, 14
+HIGH = 250  # pixels of two figures: what is chosen, and why, stand below in view
 
 
 class CandidatePlot(PointPicture):
@@ -45,7 +46,7 @@ class CandidatePlot(PointPicture):
         self.across, self.upwards = across, upwards
         self.setVisible(across is not None)
         bands = across is not None and upwards is None
-        self.setFixedHeight(TOP + BOTTOM + ROW * len(names) if bands else 330)
+        self.setFixedHeight(TOP + BOTTOM + ROW * len(names) if bands else HIGH)
         shown = [one for one in (across, upwards) if one is not None]
         self.setAccessibleName(" / ".join(one.label for one in shown))
         self.setAccessibleDescription(
@@ -144,6 +145,9 @@ class CandidatePlot(PointPicture):
 
     def _free_corner(self, area: QRectF, width: float) -> QRectF:
         """Return a place for words in the shaded part where no point lies, if there is one."""
+        if self.upwards is None:  # nothing else is written above bands
+            left = min(max(area.center().x() - width / 2, 0.0), self.width() - width)
+            return QRectF(left, area.top() - 18, width, 16)
         wide_enough = area if area.width() > width + 12 else self.field()
         field, points = wide_enough.adjusted(6, 2, -6, -2), self.points().values()
         places = [

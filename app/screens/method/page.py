@@ -642,6 +642,10 @@ class MethodPage(Page):
             if self.study.linked is not None:  # how the tables hang together was said when they were opened
                 found, names = self.study.linked.parameters, {one.name for one in method.parameters}
                 values = {name: column for name, column in found.items() if name in names} | values
+            # What other people will read begins in the language that is spoken here.
+            here = words.language()
+            asked = [one for one in method.parameters if here in one.choices and one.default != here]
+            values = {one.name: here for one in asked} | values
             taken = {"method": method.id, "method_version": method.version, "parameters": values}
             self.study.decide(**taken, measures=())  # those that were named are about the former one
         else:

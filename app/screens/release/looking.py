@@ -97,7 +97,15 @@ def _guessing(internal: Mapping[str, Any]) -> Iterator[Point]:
     """Models that predict people who were kept apart no better than who does not look at them."""
     for one in internal.get("measures", {}).get("utility.held_out_score", {}).values():
         if one.get("explained") is not None and one["explained"] < LITTLE:
-            yield Point(WRONG if one["explained"] <= 0 else CARE, "guessing", {"rows": one["rows"]})
+            by_itself = _says_little(one)  # no more ε would help: that the preview saw no noise was right
+            tone = WRONG if one["explained"] <= 0 and not by_itself else CARE
+            yield Point(tone, "guessing_by_itself" if by_itself else "guessing", {"rows": one["rows"]})
+
+
+def _says_little(one: Mapping[str, Any]) -> bool:
+    """Say whether a model would be hardly better than a guess without its noise, too."""
+    error, guess = one.get("without_noise"), one.get("guess")
+    return bool(error and guess) and 1 - (error / guess) ** 2 < LITTLE
 
 
 def _apart(public: Mapping[str, Any]) -> Iterator[Point]:

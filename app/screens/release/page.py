@@ -122,6 +122,7 @@ class RowsBeside(Card):
 
 LOOK_EVERY = 50  # milliseconds
 FIGURES = 4  # on the first screen
+MOST_CELLS, MOST_COLUMNS = 30, 12  # of the first lines of a table, on the first screen
 FEW = 3  # names that stand in the place of a figure: of more their number does
 WIDE = 760  # pixels: from here on the parts stand side by side
 SLOT = "release"  # the window asks for it before it closes
@@ -584,7 +585,7 @@ class ReleasePage(Page):
         is_rows = not lines and bool(first)
         empty(self.left.rows)
         if is_rows:
-            self.left.rows.addWidget(self._table_of(first[0]))
+            self.left.rows.addWidget(self._table_of(first[0], few=True))
         views = tuple(view for view in outcome.bundle.views if not _is_counted(view))
         if not lines and not is_rows:
             self.left.rows.addWidget(self._shown_small(views))
@@ -717,12 +718,22 @@ class ReleasePage(Page):
             )
             yield "learnt", heading("learnt"), f"50 % → {percent(shown)}", said, ""
 
-    def _table_of(self, first: tuple[str, list[list[str]], int]) -> QWidget:
-        """Return the first lines of a table that leaves row by row, with labels of the code book."""
+    def _table_of(self, first: tuple[str, list[list[str]], int], *, few: bool = False) -> QWidget:
+        """Return the first lines of a table that leaves row by row, with labels of the code book.
+
+        ``few`` keeps what is read at a glance: of many columns the first ones, on fewer lines.
+        """
         name, lines, rows = first
+        columns = len(lines[0])
+        if few:
+            across = min(columns, MOST_COLUMNS)
+            lines = [line[:across] for line in lines[: 1 + MOST_CELLS // across]]
         card = name_widget(QWidget(), f"first-{name}")
         table = TableBody(TableView(name, tuple(lines[0]), tuple(map(tuple, self._labelled(lines)))))
-        said = words.say("app.release.first", file=name, count=len(lines) - 1, rows=rows)
+        told = {"file": name, "count": len(lines) - 1, "rows": rows}
+        said = words.say("app.release.first", **told)
+        if len(lines[0]) < columns:
+            said = words.say("app.release.first_few", **told, shown=len(lines[0]), columns=columns)
         add(make_column(inside=card, spacing=6, margins=0), Prose(said, tone="quiet", pixels=12), table)
         self.topic(table, "first")
         return card

@@ -30,7 +30,7 @@ from app.parts.plot import LEFTWARDS, Painted, cut, make_bars
 from app.parts.prose import Heading, Prose
 from app.parts.register_card import RegisterCard
 from app.parts.sealing import ask_secret
-from app.parts.table import DataTable, Index, LinesDelegate
+from app.parts.table import HEADING_EDGE, DataTable, Index, LinesDelegate
 from app.parts.verify_card import VerifyCard
 from app.screens.base import Page
 from app.state.files import is_release
@@ -217,7 +217,7 @@ class ReleasesTable(DataTable):
     def _heading(self, column: int) -> int:
         """Return the width of a column's heading."""
         head = str(self.model().headerData(column, Qt.Orientation.Horizontal))
-        return QFontMetrics(text_font(12, 600)).horizontalAdvance(head) + PADDING
+        return QFontMetrics(text_font(12, 600)).horizontalAdvance(head) + PADDING + HEADING_EDGE
 
     def _fit_rows(self) -> None:
         model, metrics = self.model(), QFontMetrics(text_font())

@@ -385,7 +385,11 @@ class VisitPage(Page):
         self.form.show_form(base, step.parameters, given, self._offered(), problems)
         general = [one for one in problems if one.parameter not in self.form.lines]
         said = [" ".join(words.explain(one)) for one in general]
-        said += [words.say("app.flow.no_further_table", source=one) for one in needed]
+        waits = (
+            bool(needed) and not begun
+        )  # the card above asks for the file; what is asked of it comes after
+        said += [words.say("app.flow.no_further_table", source=one) for one in needed if not waits]
+        self.form.setVisible(not waits)
         self.wrong.setVisible(bool(said))
         # That something was closed was wanted: nothing has gone wrong.
         is_wanted = not needed and all(one.code.endswith(".closed") for one in general)
@@ -393,6 +397,8 @@ class VisitPage(Page):
         self.wrong.say("\n\n".join(said))
         self._ask_prices(step)
         self._show_takes()
+        asked = (self.form, self.wrong, self.widths, self.secret, self.signing, self.last, self.cheaper)
+        self.card.setVisible(any(not part.isHidden() for part in asked))
         self._show_budget()
         so_far = self._from_state().so_far
         if so_far != self._shown:
