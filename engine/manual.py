@@ -193,8 +193,10 @@ def _ways() -> Iterator[Entry]:
         told.append((_say("ways.source"), _say("ways.published", source=place)))
         first = next((one for one in method.sources if one.required), None)
         shape = "nothing" if first is None else str(first.shape)
-        spends = method.spends.value
+        own = method.id.rpartition(".")[2]  # a result of sites is no survey, though both are exchanges
+        spends = own if texts.has(f"manual.ways.spent.{own}") else method.spends.value
         leaves = method.family.value if method.rows is Rows.NONE else f"{method.rows.value}_rows"
+        leaves = own if texts.has(f"manual.ways.leaves.{own}") else leaves
         picture = (
             Station(_say("ways.in"), _say(f"ways.reads.{shape}"), _say(f"ways.kept.{shape}")),
             Station(_say("ways.costs"), _say(f"ways.spent.{spends}"), _say(f"ways.spending.{spends}")),

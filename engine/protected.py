@@ -102,7 +102,7 @@ class Protected:
             There is no such place: a mistake in a text.
         """
         spoken = language or languages.find(languages.ENGLISH)
-        own = self != Protected()
+        own = (self.one, self.several) != (Protected().one, Protected().several)
         words = {
             "person": self.one if own else spoken.one,
             "people": self.several if own else spoken.many,

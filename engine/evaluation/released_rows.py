@@ -22,6 +22,7 @@ ID = "utility.released_rows"
 WORDS = f"measures.{ID}"
 STEPS = (1, 2, 5)
 MOST_VALUES, MOST_BARS = 8, 12
+LONG = 10_000
 FEWEST, SHARE = 30, 0.05
 """A value of real rows is named where so many of them, and such a share, have it."""
 
@@ -122,11 +123,12 @@ def _first_of_many(rows: pd.DataFrame) -> PublicMeasured:
         numbers = pd.to_numeric(cells, errors="coerce")
         if not len(cells) or cells.nunique() < 2:
             continue
-        if numbers.notna().all():
-            edges = interval_edges(float(numbers.min()), float(numbers.max()))
-            found = np.histogram(numbers.to_numpy(dtype=np.float64), edges)[0]
+        known = numbers.dropna().to_numpy(dtype=np.float64)
+        if 2 * len(known) > len(cells) and known.min() < known.max():  # the others are words for the missing
+            edges = interval_edges(float(known.min()), float(known.max()))
+            found = np.histogram(known, edges)[0]
             labels = [
-                Text(f"{words}.between", {"column": str(name), "low": brief(low), "high": brief(high)})
+                Text(f"{words}.between", {"column": str(name), "low": _end(low), "high": _end(high)})
                 for low, high in pairwise(edges)
             ]
             note = Text(f"{words}.note_intervals")
@@ -138,6 +140,11 @@ def _first_of_many(rows: pd.DataFrame) -> PublicMeasured:
         view = BarsView(Text(f"{words}.title"), tuple(labels), shares, Text(f"{words}.axis"), note=note)
         return PublicMeasured((view,))
     return PublicMeasured()
+
+
+def _end(value: float) -> str | float | None:
+    """Return the end of an interval; years and other short whole numbers have no separator."""
+    return f"{value:.0f}" if value.is_integer() and abs(value) < LONG else brief(value)
 
 
 def interval_edges(low: float, high: float) -> list[float]:

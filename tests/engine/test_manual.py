@@ -65,6 +65,17 @@ def test_a_way_says_what_it_promises_when_not_to_take_it_and_whence_it_is(method
     assert ("single rows: none leaves" in whole) == (method.rows.value == "none")
 
 
+def test_of_sites_numbers_leave_and_a_result_costs_no_further_level() -> None:
+    """A survey, a share and a result were drawn alike: answers of people, at the level of its settings."""
+    drawn = {
+        name: [word(one.value, "en") for one in ENTRIES[f"way.exchanges.{name}"].picture]
+        for name in ("survey", "share", "combine")
+    }
+    assert drawn["survey"][1:] == ["The level of its settings", "Answers of people"]
+    assert drawn["share"][1:] == ["The level of its settings", "Numbers for the coordinator"]
+    assert drawn["combine"][1:] == ["No further level", "Numbers"]
+
+
 def test_what_screens_say_without_values_is_all_in_it() -> None:
     """A sentence beside a page is left out only where it speaks of a single case."""
     whole = {part.body.id for entry in ENTRIES.values() for part in entry.parts}

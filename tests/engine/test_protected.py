@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engine import texts
+from engine import languages, texts
 from engine.protected import Protected, several, words_for_protected
 from engine.table.schema import Schema
 
@@ -44,6 +44,14 @@ def test_places_of_a_text() -> None:
 def test_what_was_not_said_is_a_person() -> None:
     assert words_for_protected("") == words_for_protected(None) == Protected()
     assert Protected().several == "people"
+
+
+def test_a_person_who_is_called_so_is_one_in_every_language() -> None:
+    """A schema that says “person” made a French report of “people” and “une unité (person)”."""
+    for words in (Protected("person"), Protected("person", "people"), Protected()):
+        assert words.said("people", languages.find("fr")) == Protected().said("people", languages.find("fr"))
+        assert words.said("person", languages.find("de")) == Protected().said("person", languages.find("de"))
+    assert Protected("child").said("people", languages.find("fr")) == "children"
 
 
 def test_words_hold_for_the_time_of_a_call_and_for_the_thread_that_says_them() -> None:

@@ -254,8 +254,12 @@ class Results:
         )
 
     def _tables(self) -> Iterator[View]:
-        reports = {"reports": self.found.reports}
         if self.shares:
+            each = [one.reports for _, answers in self.shares for one in answers]
+            reports = {"reports": self.found.reports, "least": min(each), "most": max(each)}
+            some = (
+                "_of_some" if min(each) < self.found.reports else ""
+            )  # who answers one question, drawn by lot
             rows = [(question.text, *_show(one)) for question, answers in self.shares for one in answers]
             frame = pd.DataFrame(rows, columns=["question", "answer", "shown", "within_95", "low", "high"])
             marked = marked_weak(frame, value="shown", taken=())
@@ -268,7 +272,7 @@ class Results:
                 *(Text(f"{WORDS}.views.{name}") for name in names),
                 *(label(name) for name in ("shown", "within_95", "low", "high")),
             )
-            note = with_weak(Text(f"{WORDS}.views.estimates.note", reports), cells)
+            note = with_weak(Text(f"{WORDS}.views.estimates.note{some}", reports), cells)
             yield TableView(Text(f"{WORDS}.views.estimates.title"), headings, cells, note)
         if self.means:
             cells = tuple(_mean_cells(question, mean) for question, mean in self.means)

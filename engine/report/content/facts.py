@@ -230,8 +230,8 @@ def rows_used(evidence: PublicEvidence, *, beside_notes: bool = True) -> Iterato
         yield say("rows.used", used=counted["used"])
     if facts.held_out:
         yield say("rows.held_out_counted" if counted else "rows.held_out", rows=counted.get("held_out", 0))
-    if least := counted.get("fewer_left_out_than"):
-        yield say("rows.left_few", least=least)
+    if hidden := counted.get("fewer_left_out_than"):
+        yield say("rows.left_few", least=hidden)
     left, least = counted.get("left_out", 0), evidence.promise.terms.get("k", 1)
     if left:
         few = left < int(str(least))

@@ -9,6 +9,7 @@ from typing import Any
 from engine import texts
 from engine.evidence import PublicEvidence
 from engine.privacy.promise import WHOLE, Promise, Unit, promise_kind
+from engine.protected import Protected
 from engine.views import Cell, Label, Text
 
 
@@ -68,6 +69,7 @@ def side(promise: Promise) -> str:
 def unit_word(evidence: PublicEvidence) -> Label:
     """Return the word for who is protected: the custodian's own, else person or row."""
     said = str(evidence.decided.get("protected", ""))
+    said = "" if said == Protected().one else said  # every language has its own word for it
     is_person = evidence.promise.unit is Unit.PERSON or bool(evidence.decided.get("one_row_each"))
     return said or say("words.person" if is_person else "words.row")
 

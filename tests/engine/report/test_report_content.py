@@ -85,7 +85,8 @@ limits.correctness_local limits.formal_local limits.machine_local unchecked.page
 unchecked.one_report"""
 # Printed of some kinds of promises alone, see "each sentence, each promise" below
 OF_SOME = """limits.stays_personal_too limits.no_dominance_row limits.adaptive cover.status
-cover.guesses_worst cover.opened cover.status_statistical cover.status_personal"""
+cover.guesses_worst cover.opened cover.share cover.status_statistical cover.status_personal
+results.intro_rank"""
 OF_NOISE = ("noise", "ε", "epsilon", "sampler", "declared bounds", "margin", "grid step")
 
 

@@ -15,8 +15,11 @@ from engine.errors import InputRefused
 from engine.methods.exchanges import reading
 from engine.methods.exchanges.kit import ALL, ONE, Kit, Question
 from engine.methods.exchanges.reading import check_digits, read_reports
+from engine.methods.exchanges.told import Results
 from engine.privacy.channels import Geometry, Option, Sets, Signs, Wave
+from engine.report.words import word
 from engine.table.reading.gathering import LARGEST, gather
+from engine.views import TableView
 from tests.engine.methods.exchanges.respondents import reports, written
 
 EPSILON = Fraction(1)
@@ -136,6 +139,22 @@ def test_reports_count_once_in_any_order(kit):
             "repeated": 1,
             "contradicting": 2,
         }
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"), [(ONE, "Of 8 reports 4 to 4 are about each"), (ALL, "Estimated from 8")]
+)
+def test_shares_of_drawn_questions_are_not_said_to_come_from_all_reports(asked, said):
+    """Of 620 reports 145 to 165 were about a question, and “from 620 reports” stood below the shares."""
+    kit = replace(FIRST, asked=asked, version=2)
+    every = [[0, 1] * 4, [0, 1, 2, 0] * 2]
+    found = read_reports(reports(kit, every, 3), kit)
+    if asked == ONE:
+        halves = tuple(np.zeros((4, 1), dtype=np.int64) for _ in kit.questions)
+        found = replace(found, reports=8, outcomes=halves)
+    table = next(one for one in Results(kit, found).views if isinstance(one, TableView))
+    note = table.note.values.get("second", table.note)
+    assert word(note, "en").startswith(said)
 
 
 def test_a_drawn_question_has_reports_of_its_own_and_nothing_behind_them():
