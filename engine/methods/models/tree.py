@@ -24,15 +24,13 @@ from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import shares
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
-from engine.methods.models.targets import CLASSES, class_problems, privacy_told
+from engine.methods.models.targets import CLASSES, class_problems, privacy_told, share_errors
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     MOST_ROUNDS,
-    POINTS,
     Context,
-    Expected,
     Family,
     Forecast,
     Reads,
@@ -190,19 +188,8 @@ class DecisionTree(ScoredModel):
 
     @once
     def forecast(self) -> Forecast:
-        noise = self.plan.division.deviation(LEAVES)
-        errors = tuple(
-            Expected(
-                Text(f"{WORDS}.numbers.leaf.label"),
-                "group",
-                size,
-                min(100.0, 67.45 * noise / max(size, 1)),
-                min(100.0, 196.0 * noise / max(size, 1)),
-                POINTS,
-            )
-            for size in self.request.sizes
-        )
-        errors += self.score_errors
+        label, noise = Text(f"{WORDS}.numbers.leaf.label"), self.plan.division.deviation(LEAVES)
+        errors = share_errors(label, "group", self.request.sizes, deviation=noise) + self.score_errors
         return Forecast(
             errors,
             notes=(
