@@ -181,6 +181,7 @@ def test_no_cell_in_anything_that_is_written(window: Window, qtbot: Any, tmp_pat
             assert cell not in content, path.name
 
 
+@pytest.mark.at_once
 def test_what_was_copied_from_rows_is_in_no_draft(window: Window, tmp_path: Path) -> None:
     copied = Column(
         "town",

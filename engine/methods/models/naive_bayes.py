@@ -25,10 +25,10 @@ from engine.methods.models.class_tables import ClassTables, Rows, TablesPlan, fi
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
-from engine.methods.models.targets import CLASSES, class_problems, privacy_told
+from engine.methods.models.targets import CLASSES, class_problems, privacy_told, share_errors
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
 from engine.methods.parameters import Problem
-from engine.methods.protocol import MAIN, POINTS, Context, Expected, Family, Forecast, Reference, Release
+from engine.methods.protocol import MAIN, Context, Family, Forecast, Reference, Release
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.cell_search import CELLS, SEARCHED, Grids, search_cells, search_notes, searched
 from engine.methods.shared.column_cells import (
@@ -42,7 +42,7 @@ from engine.methods.shared.column_cells import (
 )
 from engine.methods.shared.promise import cap_notes
 from engine.once import once
-from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.table import coding
 from engine.table.schema import Column, Kind
@@ -175,19 +175,8 @@ class NaiveBayes(ScoredModel):
 
     @once
     def forecast(self) -> Forecast:
-        noise = self.plan.count_noise
-        errors = tuple(
-            Expected(
-                Text(f"{WORDS}.numbers.share.label"),
-                "cell",
-                size,
-                min(100.0, 100 * NORMAL_MEDIAN * noise / max(size, 1)),
-                min(100.0, 100 * NORMAL_WITHIN * noise / max(size, 1)),
-                POINTS,
-            )
-            for size in self.request.sizes
-        )
-        errors += self.score_errors
+        label, noise = Text(f"{WORDS}.numbers.share.label"), self.plan.count_noise
+        errors = share_errors(label, "cell", self.request.sizes, deviation=noise) + self.score_errors
         return Forecast(
             errors,
             notes=(

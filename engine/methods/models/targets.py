@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,13 @@ import pandas as pd
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.residuals import RESIDUAL_STEPS, Codes
 from engine.methods.parameters import Problem
-from engine.methods.protocol import Request
+from engine.methods.protocol import POINTS, Expected, Request
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import edge_problems, is_listed
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.table import coding
 from engine.table.schema import Column
+from engine.views import Text
 
 CLASSES, NUMBER = "classes", "number"
 MOST_CLASSES = 50
@@ -93,6 +96,43 @@ def class_problems(request: Request, *, method: str) -> list[Problem]:
     if not found and not 2 <= len(coding.levels(target)) <= MOST_CLASSES:
         return [Problem(f"{method}.classes", {"column": target.name, "most": MOST_CLASSES}, "target")]
     return found
+
+
+def share_errors(label: Text, of: str, sizes: Iterable[int], *, deviation: float) -> tuple[Expected, ...]:
+    """Return how far noise moves the share of a class among rows, in points of a hundred, by their number.
+
+    Parameters
+    ----------
+    label
+        What the share is called.
+    of
+        What the rows are those of, as `Expected` says it.
+    sizes
+        Numbers of rows; a share of none counts as one of a single row.
+    deviation
+        Standard deviation of the noise of a count, in rows.
+
+    Returns
+    -------
+    tuple of Expected
+        Median and 95 % limit of a normal error, each at most 100 points.
+
+    Examples
+    --------
+    >>> [round(error.limit, 1) for error in share_errors(Text("x"), "cell", [20, 0], deviation=1.0)]
+    [9.8, 100.0]
+    """
+    return tuple(
+        Expected(
+            label,
+            of,
+            size,
+            min(100.0, 100 * NORMAL_MEDIAN * deviation / max(size, 1)),
+            min(100.0, 100 * NORMAL_WITHIN * deviation / max(size, 1)),
+            POINTS,
+        )
+        for size in sizes
+    )
 
 
 def privacy_told(request: Request) -> dict[str, Any]:

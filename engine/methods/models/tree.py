@@ -24,15 +24,13 @@ from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import shares
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
-from engine.methods.models.targets import CLASSES, class_problems, privacy_told
+from engine.methods.models.targets import CLASSES, class_problems, privacy_told, share_errors
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     MOST_ROUNDS,
-    POINTS,
     Context,
-    Expected,
     Family,
     Forecast,
     Reads,
@@ -62,7 +60,7 @@ from engine.methods.shared.division import Division, Query, join_groups
 from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.view import view_of
 from engine.once import once
-from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.privacy.noise import Noise
 from engine.table import coding
@@ -191,19 +189,8 @@ class DecisionTree(ScoredModel):
 
     @once
     def forecast(self) -> Forecast:
-        noise = self.plan.division.deviation(LEAVES)
-        errors = tuple(
-            Expected(
-                Text(f"{WORDS}.numbers.leaf.label"),
-                "group",
-                size,
-                min(100.0, 100 * NORMAL_MEDIAN * noise / max(size, 1)),
-                min(100.0, 100 * NORMAL_WITHIN * noise / max(size, 1)),
-                POINTS,
-            )
-            for size in self.request.sizes
-        )
-        errors += self.score_errors
+        label, noise = Text(f"{WORDS}.numbers.leaf.label"), self.plan.division.deviation(LEAVES)
+        errors = share_errors(label, "group", self.request.sizes, deviation=noise) + self.score_errors
         return Forecast(
             errors,
             notes=(

@@ -22,6 +22,11 @@ def on_server(plan: Plan, name: str) -> Plan:
     return replace(plan, files={MAIN: FileReference(name, days)})
 
 
+def quoted(value: object) -> str:
+    """Return a cell as SQL writes it."""
+    return "NULL" if value is None or value != value else "'" + str(value).replace("'", "''") + "'"
+
+
 def assert_same_draft(plan: Plan, server: str, folder: Path, *, password: str = "") -> None:
     """Make a release from the file in memory and from the server, with the same noise."""
     drafts = []

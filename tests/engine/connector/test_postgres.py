@@ -37,7 +37,7 @@ from engine.table.server import Address, Server
 from engine.table.stored import Store
 from engine.texts import sentences
 from tests.engine.adversarial.requests import ODD_ROWS, PARAMETERS, ROWS, plan_for, table
-from tests.engine.connector.alike import assert_same_draft, on_server
+from tests.engine.connector.alike import assert_same_draft, on_server, quoted
 from tests.engine.connector.postgres_here import PASSWORD, USER, Postgres, running, why_not
 from tests.engine.release.test_grouped import STEPS, keyed, rows_of
 from tests.engine.release.test_stored import NAMED, UNLIKE
@@ -52,19 +52,6 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is o
 def postgres() -> Iterator[Postgres]:
     with running() as found:
         yield found
-
-
-@pytest.fixture
-def same_lots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the lots of the cap take nothing from the noise: each way of holding rows draws other ones."""
-    lots = np.random.Generator(np.random.Philox(key=1))
-    monkeypatch.setattr(
-        Noise, "random_keys", lambda noise, count: lots.integers(1 << 63, size=count).astype("u8")
-    )
-
-
-def quoted(value: object) -> str:
-    return "NULL" if value is None or value != value else "'" + str(value).replace("'", "''") + "'"
 
 
 def filled(postgres: Postgres, frame: pd.DataFrame, name: str = "visits") -> None:

@@ -48,15 +48,6 @@ def spark() -> Iterator[Spark]:
         yield found
 
 
-@pytest.fixture
-def same_lots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the lots of the cap take nothing from the noise: each way of holding rows draws other ones."""
-    lots = np.random.Generator(np.random.Philox(key=1))
-    monkeypatch.setattr(
-        Noise, "random_keys", lambda noise, count: lots.integers(1 << 63, size=count).astype("u8")
-    )
-
-
 def asked_by_another(spark: Spark, *queries: str) -> None:
     """Have somebody else's session do something."""
     program = (

@@ -12,13 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Method
-from engine.privacy.noise import Noise
 from engine.release import reading
 from engine.release.plan import Plan
 from engine.table.schema import Schema
@@ -26,7 +24,7 @@ from engine.table.self_test import try_server
 from engine.table.server import Address, Server, list_relations
 from engine.texts import sentences
 from tests.engine.adversarial.requests import ODD_ROWS, ROWS, plan_for, table
-from tests.engine.connector.alike import assert_same_draft
+from tests.engine.connector.alike import assert_same_draft, quoted
 from tests.engine.release.test_grouped import GROUPED, STEPS
 from tests.engine.release.test_stored import spoilt
 from tests.examples import few_on_a_commit
@@ -43,15 +41,6 @@ def trino() -> Iterator[Trino]:
         yield found
 
 
-@pytest.fixture
-def same_lots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the lots of the cap take nothing from the noise: each way of holding rows draws other ones."""
-    lots = np.random.Generator(np.random.Philox(key=1))
-    monkeypatch.setattr(
-        Noise, "random_keys", lambda noise, count: lots.integers(1 << 63, size=count).astype("u8")
-    )
-
-
 def address(trino: Trino, folder: Path, **other: object) -> str:
     """Write the file that names the server, and return its name."""
     said = {
@@ -64,10 +53,6 @@ def address(trino: Trino, folder: Path, **other: object) -> str:
     }
     (folder / "lake.server").write_text(json.dumps(said | other))
     return "lake.server"
-
-
-def quoted(value: object) -> str:
-    return "NULL" if value is None or value != value else "'" + str(value).replace("'", "''") + "'"
 
 
 def filled(trino: Trino, frame: pd.DataFrame) -> None:

@@ -104,6 +104,8 @@ class Trino:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # head and content in one piece: else each answer waits for a receipt of its head
+            disable_nagle_algorithm = True
 
             def parse_request(self) -> bool:
                 """Answer nothing once the server is stopped."""

@@ -24,7 +24,6 @@ from engine.methods.protocol import MAIN, Method
 from engine.methods.shared.cells import Cells
 from engine.methods.shared.quantity import WIDEST, Grid, Quantity
 from engine.methods.shared.view import View
-from engine.privacy.noise import Noise
 from engine.progress import SILENT
 from engine.release import reading, served
 from engine.release.check import check
@@ -49,15 +48,6 @@ duckdb = pytest.importorskip("duckdb", minversion="2")
 
 GROUPED = [(way, plan) for way, plan in ANSWERED if served.is_grouped(check(plan, base=EXAMPLES))]
 HELD = ("memory", "store", "parquet", "duckdb")
-
-
-@pytest.fixture
-def same_lots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the lots of the cap take nothing from the noise: each way of holding rows draws other ones."""
-    lots = np.random.Generator(np.random.Philox(key=1))
-    monkeypatch.setattr(
-        Noise, "random_keys", lambda noise, count: lots.integers(1 << 63, size=count).astype("u8")
-    )
 
 
 def as_files(plan: Plan, folder: Path, *, parts: int = 1) -> dict[str, Plan]:

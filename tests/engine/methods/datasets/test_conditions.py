@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import exp, inf, log
 
@@ -130,6 +131,22 @@ class Slowly(ByHand):
         return len(kept) > self.risk * people
 
 
+EVERY = list(product(*(range(form.height + 1) for form in FORMS)))
+"""Every combination of steps."""
+
+
+def assert_the_best_is_found(hand, lattice, target, *, k, most):
+    """Compare the search with all combinations by hand, by every loss."""
+    by_hand = [found for steps in EVERY if (found := hand.losses(steps, k, most)) is not None]
+    for loss in Loss:
+        asked = target if loss is Loss.TARGET else None
+        found = search(lattice(k=k, most_left_out=most, loss=loss, target=asked))
+        best = min((one[loss] for one in by_hand), default=None)
+        assert (found is None) == (best is None), (k, most, loss)
+        if found is not None:
+            assert found.loss == pytest.approx(best, abs=1e-9) == found.least, (k, most, loss)
+
+
 @pytest.mark.parametrize("seed", few_on_a_commit(range(10), 3))
 @pytest.mark.parametrize("name", [*CASES, "average risk"])
 def test_the_search_with_a_condition_is_exact(name, seed):
@@ -149,26 +166,9 @@ def test_the_search_with_a_condition_is_exact(name, seed):
         encoded = encode_column(pd.Series(ill), column)
         conditions, risk = [Condition.of(number, encoded, [demand(encoded)])], Fraction(1)
         hand = Slowly(table, person, ill, holds, wanted=want)
-    every = list(product(*(range(form.height + 1) for form in FORMS)))
     for k, most in ((2, 0), (2, 1), (3, len(set(person)) // 5)):
-        by_hand = [found for steps in every if (found := hand.losses(steps, k, most)) is not None]
-        for loss in Loss:
-            lattice = Lattice(
-                codes,
-                members,
-                ladders,
-                k=k,
-                most_left_out=most,
-                loss=loss,
-                conditions=conditions,
-                target=Condition.of(number, foretold, ()) if loss is Loss.TARGET else None,
-                most_average_risk=risk,
-            )
-            found = search(lattice)
-            best = min((one[loss] for one in by_hand), default=None)
-            assert (found is None) == (best is None), (k, most, loss)
-            if found is not None:
-                assert found.loss == pytest.approx(best, abs=1e-9) == found.least, (k, most, loss)
+        lattice = partial(Lattice, codes, members, ladders, conditions=conditions, most_average_risk=risk)
+        assert_the_best_is_found(hand, lattice, Condition.of(number, foretold, ()), k=k, most=most)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from functools import partial
 from math import log2
 
 import numpy as np
@@ -24,12 +24,17 @@ from engine.methods.datasets.row_sets import one_entry_each
 from engine.risk.encoding import encode, encode_column
 from engine.risk.groups import group_rows
 from engine.table.table import Table
-from tests.engine.methods.datasets.test_conditions import CASES, PLAIN, illnesses, shares
+from tests.engine.methods.datasets.test_conditions import (
+    CASES,
+    EVERY,
+    PLAIN,
+    assert_the_best_is_found,
+    illnesses,
+    shares,
+)
 from tests.engine.methods.datasets.test_k_anonymity import SCHEMA, made
 from tests.engine.methods.datasets.test_k_anonymity import table as people
 from tests.engine.methods.datasets.test_recoding import FORMS, VALUES, prepared, wanted
-
-EVERY = list(product(*(range(form.height + 1) for form in FORMS)))
 
 
 def drawn(seed):
@@ -141,24 +146,8 @@ def test_the_search_is_exact(name, seed):
     asked, holds, risk = demanded(name, ill, number)
     hand = ByHand(table, person, ill, want, holds, risk)
     for k, most in ((2, 0), (2, 1), (3, len(set(person)) // 4)):
-        by_hand = [found for steps in EVERY if (found := hand.losses(steps, k, most)) is not None]
-        for loss in Loss:
-            lattice = Lattice(
-                codes,
-                members,
-                ladders,
-                k=k,
-                most_left_out=most,
-                loss=loss,
-                conditions=asked,
-                target=Condition.of(number, foretold, ()) if loss is Loss.TARGET else None,
-                most_average_risk=risk,
-            )
-            found = search(lattice)
-            best = min((one[loss] for one in by_hand), default=None)
-            assert (found is None) == (best is None), (k, most, loss)
-            if found is not None:
-                assert found.loss == pytest.approx(best, abs=1e-9) == found.least, (k, most, loss)
+        lattice = partial(Lattice, codes, members, ladders, conditions=asked, most_average_risk=risk)
+        assert_the_best_is_found(hand, lattice, Condition.of(number, foretold, ()), k=k, most=most)
 
 
 @pytest.mark.parametrize("seed", range(6))

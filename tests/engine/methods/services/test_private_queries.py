@@ -214,6 +214,7 @@ def test_what_the_desk_remembers_is_what_it_released(desk):
     assert not list((desk.folder / desk.last / "release").glob("state*"))
 
 
+@pytest.mark.guarantee
 def test_more_than_was_reserved_is_refused_before_anything_is_drawn(desk):
     assert desk.refused({"where": "sex is f", "epsilon": "2/3"}) == "over_reserve"
     desk.ask(F, {"where": "sex is m", "epsilon": "1/4"})
