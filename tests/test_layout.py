@@ -51,7 +51,13 @@ MAY_TOO = {
     "duckdb": {"engine/table/reading/duck.py"},  # locked before it reads
     "multiprocessing": {"app/__main__.py"},
     "sqlcipher3": {"engine/ledger/cipher.py"},  # a ledger has one way to be opened
-    "subprocess": {"engine/ledger/process.py", "engine/table/server.py"},
+    "atexit": {"engine/table/reading/package_process.py"},
+    "resource": {"engine/memory.py", "engine/table/reading/package_reader.py"},
+    "subprocess": {
+        "engine/ledger/process.py",
+        "engine/table/reading/package_process.py",  # a torn file ends the library that reads it
+        "engine/table/server.py",
+    },
 }
 """What single modules may import as well."""
 CONNECTOR = "engine/connector"
