@@ -57,6 +57,7 @@ def test_a_run_leaves_a_complete_bundle(run: Runner, folder: Path, ledger: Ledge
         "release/counts.csv",
         "release/data-dictionary.json",
         "release/datapackage.json",
+        "release/ro-crate-metadata.json",
         "release/read.R",
         "release/read.py",
         "release/evidence.json",
