@@ -76,9 +76,9 @@ class SealingSetUp(Fold):
         self.button = make_button("", "sealing-take", self._ask)
         inside = make_column(inside=self.form, spacing=6, margins=0)
         self.said = Prose()
-        row = make_row(*((field, 1) for field in self.fields.values()), self.button, spacing=8)
+        row = make_row(*((self.fields[name], 1) for name in ("new", "new_again")), self.button, spacing=8)
         limits = Prose(words.say("signing.sealing.limits"), tone="quiet", pixels=12)
-        add(inside, self.said, row, limits)
+        add(inside, self.said, self.fields["old"], row, limits)
         self._is_set_up = False
 
     def show_state(self, *, is_set_up: bool, is_wanted: bool, is_answered: bool, ledger: str = "") -> None:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from app.screens.method.pictures import shown_columns
 from app.screens.method.things import ThingCard
 from app.screens.method.ways import COLUMNS
 from app.work.choosing import Offer, offer, things
+from engine import texts
 from engine.methods.catalogue import method, methods
 from engine.methods.fitting import NO_ROWS
 from engine.methods.kinds import Held
@@ -81,6 +83,20 @@ def test_the_first_screen_is_read_in_a_glance(page: Any) -> None:
     assert words.say("app.method.title") in said and words.say("app.method.things.counts.title") in said
     assert count("How many 31 · ε 0.50") == 5, "the count can tell"
     assert count(said) <= MOST_WORDS, count(said)
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
+def test_it_is_read_in_a_glance_in_every_language_and_on_every_screen(
+    page: Any, window: Window, qtbot: Any, language: str, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(partial(words.choose_language, texts.FALLBACK))
+    window.use_language(language)
+    for size in ((911, 512), (1366, 768), (1920, 1080)):
+        window.resize(*size)
+        settle(qtbot, window)
+        said = count(read(window.page("method").widget()))
+        print(language, size, said)
+        assert 60 < said <= MOST_WORDS, (size, said)
 
 
 @pytest.mark.parametrize("language", ["en", "de", "fr"])

@@ -33,6 +33,7 @@ from engine.numbers import shortest_json, unmistakable
 from engine.table.schema import Schema
 
 MOST_RADIO = 4
+NUMBER_WIDE, TEXT_WIDE = 150, 680  # pixels at most: a question of a survey is read whole
 PLACEHOLDER = -1
 
 
@@ -76,7 +77,7 @@ class LineField(Field):
         self.reading: Reading | None = None
         self.edit.setObjectName(self.parameter.name)
         self.edit.setAccessibleName(self.spoken)
-        self.edit.setMaximumWidth(150 if self.is_number else 420)
+        self.edit.setMaximumWidth(NUMBER_WIDE if self.is_number else TEXT_WIDE)
         self.edit.textEdited.connect(lambda text: self.say())
         if self.is_number:
             self.reading = Reading(
