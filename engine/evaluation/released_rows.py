@@ -127,9 +127,12 @@ def _first_of_many(rows: pd.DataFrame) -> PublicMeasured:
         if 2 * len(known) > len(cells) and known.min() < known.max():  # the others are words for the missing
             edges = interval_edges(float(known.min()), float(known.max()))
             found = np.histogram(known, edges)[0]
+            ends: list[str | float | None] = [brief(one) for one in edges]
+            if all(one.is_integer() and abs(one) < LONG for one in edges):  # years, for instance: as they are
+                ends = [f"{one:.0f}" for one in edges]
             labels = [
-                Text(f"{words}.between", {"column": str(name), "low": _end(low), "high": _end(high)})
-                for low, high in pairwise(edges)
+                Text(f"{words}.between", {"column": str(name), "low": low, "high": high})
+                for low, high in pairwise(ends)
             ]
             note = Text(f"{words}.note_intervals")
         else:
@@ -140,11 +143,6 @@ def _first_of_many(rows: pd.DataFrame) -> PublicMeasured:
         view = BarsView(Text(f"{words}.title"), tuple(labels), shares, Text(f"{words}.axis"), note=note)
         return PublicMeasured((view,))
     return PublicMeasured()
-
-
-def _end(value: float) -> str | float | None:
-    """Return the end of an interval; years and other short whole numbers have no separator."""
-    return f"{value:.0f}" if value.is_integer() and abs(value) < LONG else brief(value)
 
 
 def interval_edges(low: float, high: float) -> list[float]:
