@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests import conftest, tiers
+from tests.mutants import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[1]
 DEAR = "tests/engine/risk/test_real_tables.py::test_of_this"
@@ -96,6 +97,14 @@ def test_a_class_of_guarantees_that_is_missing_is_named() -> None:
         assert (ROOT / place.partition("::")[0]).exists() or list(ROOT.glob(f"{place}*")), place
         file, _, name = place.partition("::")
         assert not name or f"def {name.rstrip('[')}" in (ROOT / file).read_text(encoding="utf-8"), place
+
+
+def test_every_fault_made_by_hand_can_still_be_made() -> None:
+    """Its text stands once in its file, and its tests are there: else it is tried against nothing."""
+    for one in MUTANTS:
+        assert (ROOT / one.file).read_text(encoding="utf-8").count(one.text) == 1, one.title
+        assert one.tests and all((ROOT / test).exists() for test in one.tests), one.title
+        assert one.tier in tiers.TIERS, one.title
 
 
 def test_every_part_has_files_and_every_test_file_a_part() -> None:

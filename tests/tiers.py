@@ -93,6 +93,18 @@ CLASSES: dict[str, tuple[str, ...]] = {
     "noise audits": ("tests/engine/analyses/test_noise_audit.py",),
     "published figures": ("tests/published/test_privacy_risk_thesis",),
     "peers": ("tests/peers/",),
+    "budgets kept": (
+        "tests/engine/release/test_run.py::test_the_ledger_refuses_what_is_over_budget",
+        "tests/engine/methods/services/test_private_queries.py::test_more_than_was_reserved_is_refused",
+        "tests/engine/methods/services/test_private_queries.py::test_a_desk_with_a_delta_gives_all",
+        "tests/engine/ledger/test_ledger_services.py::test_six_visitors_at_once_draw_no_more",
+    ),
+    "rows stay inside": ("tests/engine/release/test_run.py::test_nothing_private_is_in_the_release_folder",),
+    "approvals and studies": (
+        "tests/engine/release/test_seconded.py::test_an_approval_of_a_forged_request",
+        "tests/engine/release/test_studies.py::test_noise_of_one_attempt",
+        "tests/engine/release/test_studies.py::test_a_roster_that_isolates_a_site",
+    ),
     "ledger killed": ("tests/engine/release/test_kills.py", "tests/engine/ledger/"),
     "verify": ("tests/engine/release/test_verify.py",),
     "any bytes": ("tests/engine/table/reading/test_any_bytes.py",),

@@ -283,6 +283,7 @@ def test_a_visit_that_is_killed_at_any_step(ledger, holding, desk, visit, path, 
     ledger.verify_chain()
 
 
+@pytest.mark.guarantee
 def test_six_visitors_at_once_draw_no_more_than_was_reserved(ledger, holding, desk, path):
     """Each tries until the desk is free; of six quarters only two fit into the half that was reserved."""
     script = (

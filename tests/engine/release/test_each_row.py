@@ -68,6 +68,7 @@ def made(plan: Plan, folder: Path, **options: Any) -> Bundle:
     return run(plan, out=folder / "out", ledger=Ledger(folder / "ledger.sqlite"), base=folder, **options)
 
 
+@pytest.mark.guarantee
 def test_rows_of_people_are_counted_before_anything_is_reserved(tmp_path: Path) -> None:
     plan = plan_with(ROWS_OF_PEOPLE, tmp_path)
     with pytest.raises(InputRefused) as refused:

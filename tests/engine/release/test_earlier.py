@@ -120,6 +120,7 @@ def test_nor_whatever_became_of_the_first(tmp_path, ledger, fate):
         made(tmp_path, MORE, "two", tmp_path / "two", ledger)
 
 
+@pytest.mark.guarantee
 def test_what_nobody_knows_stops_the_run_before_anything_is_spent(tmp_path, ledger):
     first = made(tmp_path, COUNTS, "one", tmp_path / "one", ledger)
     forget(ledger)

@@ -44,6 +44,7 @@ def test_the_ledger_that_knows_its_bundles_goes_on(run):
         run(f"bundle-{number}", seed=number)
 
 
+@pytest.mark.guarantee
 def test_an_old_copy_stops_the_run_before_anything_is_reserved(put_back, run, folder):
     head = put_back.head()
     values = refused(lambda: run("three"))

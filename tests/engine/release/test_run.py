@@ -229,6 +229,7 @@ def test_a_name_that_somebody_took_meanwhile_loses_no_release(
     assert not [path for path in folder.iterdir() if path.name.startswith(".custos")]
 
 
+@pytest.mark.guarantee
 def test_the_ledger_refuses_what_is_over_budget(run: Runner, folder: Path, ledger: Ledger) -> None:
     for number in range(4):
         run(f"bundle-{number}")
@@ -456,6 +457,7 @@ def test_the_method_gets_no_row_before_the_entry_is_spent(
     assert states == [["spent"], ["spent"]]  # the release, then the same rows without noise, to measure it
 
 
+@pytest.mark.guarantee
 @pytest.mark.with_reports
 def test_nothing_private_is_in_the_release_folder(run: Runner, folder: Path) -> None:
     made = run()

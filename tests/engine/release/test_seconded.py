@@ -204,6 +204,7 @@ def test_a_request_is_whole_or_none_and_its_preparer_does_not_approve_it(
             seconded.approved(json.dumps(approval | {name: "0"}).encode(), plan, ledger)
 
 
+@pytest.mark.guarantee
 def test_an_approval_of_a_forged_request_is_worth_nothing(
     plan: Plan, ledger: Ledger, holding: Holding, folder: Path
 ) -> None:

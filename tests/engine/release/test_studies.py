@@ -394,6 +394,7 @@ def test_the_same_bundle_is_the_very_same_file(made: tuple[bytes, list[bytes]], 
     assert studies.sign_share(study, one.name, one.folder / "share", one.key) == contents[0]
 
 
+@pytest.mark.guarantee
 def test_noise_of_one_attempt_is_never_sent_for_another(
     made: tuple[bytes, list[bytes]], sites: list[Site]
 ) -> None:
@@ -734,6 +735,7 @@ def _forged(masked: Masked, **changes: Any) -> bytes:
     return site_files.written(site_files.ROSTER, {**tree, "heads": heads}, masked.key.sign)
 
 
+@pytest.mark.guarantee
 def test_a_roster_that_isolates_a_site_is_refused(masked: Masked) -> None:
     """The coordinator puts in keys for masks of its own, or sites of its own, or one site three times."""
     tree = site_files.roster_of(masked.found, masked.shares)

@@ -230,6 +230,7 @@ def test_more_than_was_reserved_is_refused_before_anything_is_drawn(desk):
     assert together(desk.ask(F)[0])["new"] == 0 and desk.service.epsilon_left == 0
 
 
+@pytest.mark.guarantee
 def test_no_more_questions_than_were_declared(desk):
     small = [{"where": f"age > {n}", "epsilon": "1/100"} for n in range(6)]
     assert desk.refused(*small) == "too_many_questions"
@@ -436,6 +437,7 @@ def test_an_old_state_is_noticed(desk):
     assert desk.refused(OLD) == "no_state"
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("rows", [ROWS[:-1], (*ROWS, "p90,f,1"), ("p0,m,0", *ROWS[1:])])
 def test_another_table_is_refused_before_anything_is_entered(desk, rows):
     desk.ask(F)
@@ -706,6 +708,7 @@ def promised(desk, name):
     return Fraction(tree["epsilon"]), Fraction(tree["delta"])
 
 
+@pytest.mark.guarantee
 def test_a_desk_with_a_delta_gives_all_of_what_was_reserved_and_no_more(folder):
     """Squares of levels add up to the 2ρ of the opening, and the ledger's own sum agrees to the last one."""
     desk = Visitor(folder, **WITH_DELTA)
