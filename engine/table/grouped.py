@@ -57,6 +57,9 @@ class Grouper(Protocol):
     def answers(self, sql: str, names: Sequence[str], numbers: int = 1) -> Iterator[tuple[Cells, Cells]]:
         """Give the answer of a query piece by piece: cells of some columns, then so many numbers."""
 
+    def shares(self, cell: str) -> Sequence[str]:
+        """Return conditions of which each cell fulfils one: many different cells are asked for in parts."""
+
     def learn(self, name: str, cells: pa.Array, forms: pa.Array) -> str:
         """Return what stands behind FROM for two columns ``cell`` and ``form``, of cells of a column."""
 
@@ -258,16 +261,21 @@ class Grouped(Held):
         """Give the person keys of all rows piece by piece, each once in a piece."""
         asking, grouper = self._asking, self._grouper
         assert asking.key is not None
-        sql = f"SELECT DISTINCT {grouper.cells[asking.key.name]} AS c0 FROM {grouper.source}"
-        for cells, _ in grouper.answers(sql, (asking.key.name,), 0):
-            yield pa.chunked_array([_people(asking, cells).distinct.cast(pa.large_string())])
+        cell = grouper.cells[asking.key.name]
+        for share in grouper.shares(cell):
+            sql = f"SELECT DISTINCT {cell} AS c0 FROM {grouper.source}{where(share)}"
+            for cells, _ in grouper.answers(sql, (asking.key.name,), 0):
+                yield pa.chunked_array([_people(asking, cells).distinct.cast(pa.large_string())])
 
     def count_people(self) -> tuple[int, int]:
         """Return how many people the table has, and how many rows that are nobody's."""
         count, told = self._grouper.count, self._asking.told()
-        sql = f"SELECT {count}(DISTINCT p) AS n0, {count}(*) - {count}(p) AS n1 FROM ({told}) told"
-        ((_, (people, nobody)),) = self._grouper.answers(sql, (), 2)
-        return int(people[0].as_py()), int(nobody[0].as_py())
+        people = nobody = 0
+        for share in self._grouper.shares("p"):
+            sql = f"SELECT {count}(DISTINCT p) AS n0, {count}(*) - {count}(p) AS n1 FROM ({told}) told"
+            ((_, (some, others)),) = self._grouper.answers(f"{sql}{where(share)}", (), 2)
+            people, nobody = people + int(some[0].as_py()), nobody + int(others[0].as_py())
+        return people, nobody
 
     def most_rows(self) -> int:
         """Return how many of the rows that are used are one person's, at most."""
@@ -327,9 +335,8 @@ def look(asking: Asking) -> tuple[Asking, Fingerprints, tuple[Finding, ...]]:
     traced, found = TracingColumns(grouper.rows), {_place(one): one for one in grouper.found}
     forms = _Forms(asking)
     for name, cell in grouper.cells.items():
-        told = f"SELECT {cell} AS c0 FROM {grouper.source}"
-        sql = f"SELECT c0, {grouper.count}(*) AS n FROM ({told}) told GROUP BY c0"
-        for cells, (often,) in grouper.answers(sql, (name,)):
+        is_key = key is not None and name == key.name
+        for cells, (often,) in _cells_counted(grouper, name, cell, is_key=is_key):
             table = table_of((name,), cells, asking.long, options=asking.options, file=grouper.file)
             values, times = table.rows()[name], whole(often)
             traced.add(name, values, times)
@@ -337,9 +344,22 @@ def look(asking: Asking) -> tuple[Asking, Fingerprints, tuple[Finding, ...]]:
                 said = found.setdefault(_place(one), replace(one, count=0, rows=()))
                 count = said.count + _count(one, cells[0], values, times)
                 found[_place(one)] = replace(said, count=count)
-            if key is not None and name == key.name:
+            if is_key:
                 forms.add(cells)
     return forms.learnt(), traced.found(), tuple(found.values())
+
+
+def _cells_counted(grouper: Grouper, name: str, cell: str, *, is_key: bool) -> Iterator[tuple[Cells, Cells]]:
+    """Give the different cells of a column, and how many rows have each; of person keys some at a time."""
+    told = f"SELECT {cell} AS c0 FROM {grouper.source}"
+    for share in grouper.shares("c0") if is_key else ("",):
+        sql = f"SELECT c0, {grouper.count}(*) AS n FROM ({told}) told{where(share)} GROUP BY c0"
+        yield from grouper.answers(sql, (name,))
+
+
+def where(condition: str) -> str:
+    """Return a condition as the part of a query; nothing where there is none."""
+    return f" WHERE {condition}" if condition else ""
 
 
 def learn_forms(asking: Asking) -> Asking:

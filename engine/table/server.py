@@ -391,6 +391,10 @@ class Server(_Connection):
         self._pairs[token] = pairs
         return dialect.typed_pairs(token, kind)
 
+    def shares(self, cell: str) -> tuple[str, ...]:
+        """Return no condition: a server has the memory that its queries need."""
+        return ("",)
+
     def keep(self, sql: str) -> str:
         """Return the query itself: nothing is written on a server that may only be read."""
         return f"({sql})"

@@ -36,6 +36,8 @@ LOCKED = {
 SHUT = {"enable_external_access": "false", "lock_configuration": "true"}
 """Settings once it knows its files; the last one forbids every change."""
 MEMORY = "1GB"
+MOST_DIFFERENT = 1 << 24
+"""Different texts that it tells apart at a time: of 43 million keys the memory did not hold the list."""
 _BATCH = 1 << 17
 _PLAIN = ("BOOLEAN", "DATE", "DOUBLE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _WHOLE = tuple(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))
@@ -183,6 +185,11 @@ class Duck:
                     ]
                     yield cells, list(columns[len(names) :])
         self.after()
+
+    def shares(self, cell: str) -> list[str]:
+        """Return conditions of which each cell fulfils one, so that memory holds all that fulfil it."""
+        count = -(-self.rows // MOST_DIFFERENT)
+        return [f"hash({cell}) % {count} = {part}" for part in range(count)] if count > 1 else [""]
 
     def learn(self, name: str, cells: pa.Array, forms: pa.Array) -> str:
         """Keep cells of a column and how each is written in another form, for queries to join."""

@@ -182,6 +182,29 @@ def test_every_query_of_a_release_keeps_the_same_rows(cap: int, tmp_path: Path) 
     assert rows_of(other) != rows_of(used)
 
 
+@pytest.mark.parametrize("most", [1, 7, 401])
+def test_keys_that_are_asked_for_in_parts_are_all_asked_for_once(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 43 million keys DuckDB's memory did not hold the list: they come some at a time."""
+    made = np.random.default_rng(1)
+    keys = [" {}" if place % 3 else "{}" for place in range(400)]
+    keys = [key.format(number) for key, number in zip(keys, made.integers(0, 90, 400), strict=True)]
+    frame = pd.DataFrame({"person": [*keys, None, "", "  "], "x": ["a"] * 403})
+    found, queries = [], []
+    for number, some in enumerate((1 << 24, most)):
+        monkeypatch.setattr(duck, "MOST_DIFFERENT", some)
+        (tmp_path / str(number)).mkdir()
+        prepared = grouped(tmp_path / str(number), frame, keyed(1), ("x",))
+        parts = [part.to_pylist() for part in prepared.table.key_parts()]
+        told = {key for part in parts for key in part if key is not None}
+        found.append((told, prepared.count_people(), prepared.fingerprints.fingerprint))
+        assert isinstance(prepared.table, Grouped)
+        queries.append(prepared.table.about["queries"])
+    assert found[0] == found[1] and found[0][1]["people"] == len(set(map(str.strip, keys)))
+    assert queries[1] == queries[0] + 3 * (-(-403 // most) - 1)  # as they are written, as people, and counted
+
+
 def test_alike_rows_have_a_lot_each(tmp_path: Path) -> None:
     """Of nine alike rows and another one the other is kept one time in ten, not one in two."""
     people = [f"p{number}" for number in range(2000) for _ in range(10)]

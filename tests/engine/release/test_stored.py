@@ -31,6 +31,7 @@ from engine.table import stored
 from engine.table.reading import text
 from engine.table.schema import Column, Role, Schema
 from engine.table.stored import Store, Stored
+from engine.table.table import Table
 from tests.engine.adversarial.requests import HEADER, ODD_ROWS, OPTIONS, PARAMETERS, ROWS, plan_for, table
 from tests.engine.methods.shared.test_view import contents
 from tests.noise_source import seeded_noise
@@ -122,6 +123,34 @@ def test_odd_rows_count_the_same(case: str, cap: int | None, tmp_path: Path) -> 
     )
     plan = plan_for(case, cap=cap, preparation=steps)
     assert_same(both(plan, tmp_path))
+
+
+def test_looking_for_everybodys_rows_reads_each_row_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many groups people are looked at in: else the work would grow with the square of the rows."""
+    monkeypatch.setattr(stored, "_TOGETHER", 10)
+    monkeypatch.setattr(stored, "_BLOCK", 50)
+    keys = [f"p{number % 60}" if number % 7 else None for number in range(300)]
+    key = Column("person", Role.PERSON_KEY)
+    store = Store(tmp_path, (), key)
+    store.add(Table(pd.DataFrame({"person": pd.Series(keys, dtype="str")})), np.ones(300, bool))
+    read, counted = Store.read, list[tuple[str, int]]()
+
+    def counting(self: Store, name: str, kind: type, start: int, count: int, width: int = 1) -> object:
+        counted.append((name, count))
+        return read(self, name, kind, start, count, width)
+
+    monkeypatch.setattr(Store, "read", counting)
+    for kept in (None, np.arange(300) < 150):
+        found: dict[int, set[str | None]] = {}
+        for group, (places, people) in enumerate(store.by_person(kept)):
+            for place, person in zip(places.tolist(), people.tolist(), strict=True):
+                found.setdefault(group * 1000 + person, set()).add(keys[place])
+        assert all(len(names) == 1 for names in found.values()) and len(found) == len({*keys} - {None})
+    rows = sum(key is not None for key in keys)
+    assert sum(count for name, count in counted if name == "people") == 300
+    assert sum(count for name, count in counted if name == "groups") == 2 * rows
 
 
 @pytest.mark.parametrize("together", [1, 3, 10**6])
