@@ -343,9 +343,10 @@ class Page(QScrollArea):
 
     def set_air(self, above: int, below: int) -> None:
         """Set the air between the title and what is said under it, and below that."""
-        gaps = [item for item in map(self._column.itemAt, range(self._column.count())) if item.spacerItem()]
+        items = (self._column.itemAt(place) for place in range(self._column.count()))
+        gaps = [gap for item in items if item is not None and (gap := item.spacerItem()) is not None]
         for gap, pixels in zip(gaps, (above, below), strict=False):
-            gap.spacerItem().changeSize(0, pixels, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+            gap.changeSize(0, pixels, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self._column.invalidate()
 
     def set_margin(self, pixels: int) -> None:

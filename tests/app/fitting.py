@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 from app.theme import text_font
 
 FIELD_MARGIN = 2  # pixels that Qt leaves on either side within a field
-HEADING_PADDING = 16  # what the style sheet says, and what Qt leaves within it before it cuts
+HEADING_PADDING = 12
 CLEAR = 24  # the button that empties a field
 
 
