@@ -104,8 +104,9 @@ def _guessing(internal: Mapping[str, Any]) -> Iterator[Point]:
 
 def _says_little(one: Mapping[str, Any]) -> bool:
     """Say whether a model would be hardly better than a guess without its noise, too."""
-    error, guess = one.get("without_noise"), one.get("guess")
-    return bool(error and guess) and 1 - (error / guess) ** 2 < LITTLE
+    error: float | None = one.get("without_noise")
+    guess: float = one.get("guess") or 0.0
+    return error is not None and bool(guess) and 1 - (error / guess) ** 2 < LITTLE
 
 
 def _apart(public: Mapping[str, Any]) -> Iterator[Point]:
