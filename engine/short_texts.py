@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.util import hash_array
 
 from engine import arrays
 
@@ -20,8 +20,8 @@ LONGEST_SHORT = 15
 
 _PIECE = 1 << 17  # texts at a time: what is in between stays small
 _IN_CACHE = 1 << 14  # words at a time that stay in the processor's cache while they are mixed
-_SIP = tuple(np.frombuffer(b"uespemosmodnarodarenegylsetybdet", "<u8"))
-_PAIR = np.complex128  # as wide as two words: both are found at once
+_SIP = b"uespemosmodnarodarenegylsetybdet"  # read as words when asked for: a number loads numpy
+_PAIR = "complex128"  # as wide as two words: both are found at once
 _OWN = (
     hash("texts") & (1 << 64) - 1 | 1
 )  # another one in every process: nobody makes texts that look alike to it
@@ -129,7 +129,7 @@ def hash_texts(cells: Cells, key: str) -> Words:
     Examples
     --------
     >>> texts = ["", "seven", "eight", "fifteen letters", "more than fifteen letters"]
-    >>> expected = hash_array(np.array(texts, dtype=object), hash_key="k" * 16, categorize=False)
+    >>> expected = pd.util.hash_array(np.array(texts, dtype=object), hash_key="k" * 16, categorize=False)
     >>> (hash_texts(pa.array(texts), "k" * 16) == expected).all().item()
     True
     """
@@ -154,7 +154,7 @@ def _hash_piece(piece: pa.Array, key: str) -> Words:
     words = words_of(piece.filter(pc.invert(is_long)))
     assert words is not None, "a text of another type"
     chosen = is_long.to_numpy(zero_copy_only=False)
-    found[chosen] = hash_array(longer, hash_key=key, categorize=False)
+    found[chosen] = pd.util.hash_array(longer, hash_key=key, categorize=False)
     found[~chosen] = _siphash(words, key)
     return found
 
@@ -177,7 +177,8 @@ def _siphash(words: tuple[Words, Words], key: str) -> Words:
 
 def _siphash_blocks(blocks: tuple[Words, ...], key: str) -> Words:
     low, high = np.frombuffer(key.encode("ascii"), "<u8")
-    begin = (low ^ _SIP[0], high ^ _SIP[1], low ^ _SIP[2], high ^ _SIP[3])
+    sip = np.frombuffer(_SIP, "<u8")
+    begin = (low ^ sip[0], high ^ sip[1], low ^ sip[2], high ^ sip[3])
     state = np.empty((4, len(blocks[0])), np.uint64)
     state[:] = np.array(begin, np.uint64)[:, np.newaxis]
     aside = np.empty(len(blocks[0]), np.uint64)

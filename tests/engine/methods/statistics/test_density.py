@@ -12,6 +12,7 @@ import pytest
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.statistics.density import FINE, waves
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -136,7 +137,7 @@ def test_the_band_of_all_waves_is_that_of_their_noise_alone():
     value, within = curve.at(places)
     assert curve.kept == 6
     squares = (waves(places, 6)[:, 1:] ** 2).sum(axis=1) + (value - 1) ** 2
-    assert within == pytest.approx(1.96 * curve.spread * np.sqrt(squares))
+    assert within == pytest.approx(NORMAL_WITHIN * curve.spread * np.sqrt(squares))
 
 
 def test_few_waves_are_kept_where_there_is_much_noise():
