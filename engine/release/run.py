@@ -230,6 +230,7 @@ def run_through(
                     earlier=told,
                     key=key,
                 )
+                spend()  # whatever the method drew: nothing that was made is written while it is not paid
                 give_back()
                 naming.refuse_unchanged(plan, design, prepared, draft.used, draft.release)
                 keys = draft.release.inside.keys

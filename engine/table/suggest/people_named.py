@@ -14,7 +14,9 @@ FEWEST = 2
 PARTICLES = ("von", "van", "de", "den", "der", "di", "du", "da", "del", "la", "le")
 """What stands in small letters within a surname."""
 _SHARE = 1 / 3
-"""Of the different cells: lists of given names hold a half of those that occur, and surnames are in none."""
+"""Of the different cells: lists of given names hold a half of those that occur."""
+_FEW_SURNAMES, _SOME_SURNAMES = 3, 1 / 8
+"""Frequent surnames at least, and the share of the different cells from which on they may be surnames."""
 
 _SAINT = re.compile(r"\b(st|ste|sankt|saint|sainte|san|santa|santo|sint|sao|heilig\w*|hl)\b")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -23,6 +25,9 @@ _TITLE = re.compile(
     r"|docteur|doctor|sig|signora?)\b\.? ?([^\W\d_]{1,2}\. ?)*[^\W\d_]{2}"
 )
 _INITIALS = re.compile(r"([^\W\d_]\. ?)+[^\W\d_][^\W\d_'’. -]+([ '’-][^\W\d_]+)*")
+_BEFORE_INITIAL = re.compile(r"[^\W\d_][^\W\d_'’]+([ '’-][^\W\d_]+)*,? ([^\W\d_]\. ?){1,2}")
+_BARE_INITIALS = re.compile(r"([^\W\d_]\. ?){2,4}")
+_BORN = re.compile(r"[ ,(*]+\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\)?$")
 _COORDINATES = re.compile(r"[-+]?\d{1,3}\.\d{3,}°? ?[,;/ ] ?[-+]?\d{1,3}\.\d{3,}°?")
 _STREET = (
     r"\w*(strasse|stra?t|str|weg|gasse|platz|allee|ring|damm|ufer|laan|plein|gracht|kade|dijk|steeg)\b\.?"
@@ -39,9 +44,9 @@ _ADDRESS = re.compile(
 
 
 def form_of_people(sample: Iterable[str]) -> str:
-    """Return what cells look like: ``titles``, ``initials``, ``addresses``, ``coordinates``, ``given_names``.
+    """Return what cells look like, or nothing where they look like none of these.
 
-    Nothing where they look like none of these.
+    That is ``titles``, ``initials``, ``addresses``, ``coordinates``, ``given_names`` or ``surnames``.
 
     Parameters
     ----------
@@ -51,9 +56,9 @@ def form_of_people(sample: Iterable[str]) -> str:
     Notes
     -----
     A third of the cells has to look so, and two at least. Initials are capitals before a capital: "E. coli"
-    is nobody. Given names are those that are frequent in twelve
-    languages and are no month, town or plain word; a saint's is the name of a house. Surnames alone are not
-    known by their form.
+    is nobody. Given names are those that are frequent in twelve languages and are no month, town or plain
+    word; a saint's is the name of a house. So are surnames, which are no trade either; a column of others is
+    not known by its cells alone.
 
     Examples
     --------
@@ -75,15 +80,25 @@ def form_of_people(sample: Iterable[str]) -> str:
         if count >= FEWEST and count >= _SHARE * len(cells):
             return form
     count = sum(map(_has_initials, written))
-    return "initials" if count >= FEWEST and count >= _SHARE * len(cells) else ""
+    if count >= FEWEST and count >= _SHARE * len(cells):
+        return "initials"
+    count = sum(map(_is_surname, cells))
+    return "surnames" if count >= _FEW_SURNAMES and count >= _SHARE * len(cells) else ""
+
+
+def may_be_surnames(sample: Iterable[str]) -> bool:
+    """Say whether so many cells are frequent surnames that all may be surnames."""
+    cells = [_plain(cell) for cell in sample]
+    count = sum(map(_is_surname, cells))
+    return count >= _FEW_SURNAMES and count >= _SOME_SURNAMES * len(cells)
 
 
 def _has_initials(cell: str) -> bool:
-    """Say whether a name stands behind initials, all with capitals."""
+    """Say whether a name stands behind or before initials, or these alone, all with capitals."""
     cell = cell[:200].strip()
-    found = _INITIALS.fullmatch(cell)
+    found = any(form.fullmatch(cell) for form in (_INITIALS, _BEFORE_INITIAL, _BARE_INITIALS))
     words = (word for word in _WORD.findall(cell) if word not in PARTICLES)
-    return found is not None and all(word[:1].isupper() for word in words)
+    return found and all(word[:1].isupper() for word in words)
 
 
 def _plain(cell: str) -> str:
@@ -94,11 +109,20 @@ def _plain(cell: str) -> str:
 def _has_given_name(cell: str) -> bool:
     words = _WORD.findall(cell)
     is_short = len(words) <= 5 and not any(sign.isdigit() for sign in cell)
-    return is_short and not _SAINT.search(cell) and any(word in _given_names() for word in words)
+    return is_short and not _SAINT.search(cell) and any(word in _listed("given_names") for word in words)
+
+
+def _is_surname(cell: str) -> bool:
+    """Say whether a cell is a surname that is frequent, or two of them, or one with a day of birth."""
+    words = _WORD.findall(_BORN.sub("", cell).replace("'", "").replace("’", ""))
+    if not 1 <= len(words) <= 3 or any(sign.isdigit() for sign in _BORN.sub("", cell)):
+        return False
+    known = [word for word in words if word in _listed("surnames") or word in _listed("given_names")]
+    return len(words) - len(known) <= (len(words) > 1) and bool(known) and not _SAINT.search(cell)
 
 
 @cache
-def _given_names() -> frozenset[str]:
-    path = files("resources") / "code_lists" / "names" / "given_names.toml"
+def _listed(name: str) -> frozenset[str]:
+    path = files("resources") / "code_lists" / "names" / f"{name}.toml"
     tree = tomllib.loads(path.read_text("utf-8"))
     return frozenset(name for listed in tree.values() for name in listed.split())

@@ -20,7 +20,7 @@ from engine.table.suggest.column_words import (
     words,
 )
 from engine.table.suggest.identifiers import recognise
-from engine.table.suggest.people_named import PARTICLES, form_of_people
+from engine.table.suggest.people_named import PARTICLES, form_of_people, may_be_surnames
 from engine.table.suggest.profile import Profile
 from engine.table.table import INTEGER
 
@@ -37,6 +37,16 @@ _DIGITS = 5
 _FEW_CODES, _HARDLY, _LONG_CODE = 3, 0.1, 8
 """Different codes at least, the share of filled cells that they are, and the signs of one with few digits."""
 _DAY_OR_HOUR = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b|\d{1,2}[:.]\d\d")
+_LONG_NUMBER = 6
+"""Digits of numbers that are one's own where all are as long as each other."""
+_CALENDAR = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])?")
+_BEHIND_WORD = re.compile(r"([^\W\d_]+[-_/. ]?)\d{4,}")
+_USER = re.compile(r"([^\W\d_][^\W\d_'’]+)[._-]?\d{1,4}")
+_GROUPED = re.compile(r"\d{1,4}( \d{1,6}){1,6}")
+_THOUSANDS = re.compile(r"\d{1,3}( \d{3})+")
+_OF_PLACES = re.compile(r"zip|post|plz|[ck]od|geo|fips|insee|nuts|iris|tract|puma|kreis|gem")
+"""What a name says that promises codes of places: those of post and offices."""
+_NEARLY = 0.9
 _PLATE = re.compile(r"[A-Z]{1,3}[ -]?[A-Z]{0,2}[ -]?\d{3,6}")
 _FEW_NAMES = 5
 FEW, MANY = 20, 100
@@ -119,14 +129,19 @@ def _names_somebody(looked: Profile, kind: Kind, found: Found) -> Found | None:
     if kind is Kind.DATE or not looked.sample or _classified(looked):
         return None
     form = "" if looked.numeric else form_of_people(looked.sample)
+    if form == "surnames" and found[0] is Role.PLACE:
+        form = ""  # counties are called after people
     if form:
         return Role.DIRECT_IDENTIFIER, form, {}
+    if not looked.numeric and may_be_surnames(looked.sample):
+        return Role.NOT_RECOGNISED, "perhaps_surnames", {}
     parts = words(looked.name)
     joint = "".join(parts)
     if says(joint, "somebody") and _are_proper_names(looked):
         return Role.NOT_RECOGNISED, "perhaps_named", {"word": joint}
     if found[0] is Role.PLACE:
-        return None
+        is_code = not _OF_PLACES.search("".join(parts)) and _coded(looked)
+        return (Role.NOT_RECOGNISED, "coded", {}) if is_code else None
     shortest = min(_letters(value, digits=True) for value in looked.sample)
     is_long = shortest >= _DIGITS and (looked.whole or not looked.numeric)
     word = next((part for part in parts if says(part, "number")), "")
@@ -158,16 +173,57 @@ def _classified(looked: Profile) -> bool:
 
 def _coded(looked: Profile) -> bool:
     """Say whether cells are long codes with digits that hardly repeat, as samples, keys and plates have."""
-    if looked.numeric or looked.distinct < max(_FEW_CODES, looked.filled * _HARDLY):
+    if looked.distinct < max(_FEW_CODES, looked.filled * _HARDLY):
         return False
-    return not looked.all_match(BAND) and all(_is_code(value.strip()) for value in looked.sample)
+    cells = [value.strip() for value in looked.sample]
+    if looked.numeric:
+        return looked.whole and _are_long_numbers(cells)
+    if _numbered_behind_one_word(cells) or _are_user_names(cells):
+        return True
+    return not _are_bands(looked, cells) and sum(map(_is_code, cells)) >= _NEARLY * len(cells)
+
+
+def _are_long_numbers(cells: list[str]) -> bool:
+    """Say whether whole numbers are as long as each other, not rounded and no days: measured ones differ."""
+    plain = [cell.removesuffix(".0") for cell in cells]
+    lengths = {len(cell) for cell in plain}
+    if len(plain) < FEW or len(lengths) != 1 or min(lengths) < _LONG_NUMBER:
+        return False
+    is_day = all(_CALENDAR.fullmatch(cell) for cell in plain)
+    return not is_day and sum(cell.endswith("0") for cell in plain) < len(plain) / 2
+
+
+def _numbered_behind_one_word(cells: list[str]) -> bool:
+    """Say whether all cells are the same letters before a number of four digits or more, as PAT-0815."""
+    found = [_BEHIND_WORD.fullmatch(cell) for cell in cells]
+    return len(cells) >= FEW and len({one and one[1] for one in found}) == 1 and found[0] is not None
+
+
+def _are_user_names(cells: list[str]) -> bool:
+    """Say whether cells begin with @, or are many words each with a number of its own behind it."""
+    if all(cell.startswith("@") for cell in cells):
+        return True
+    found = [_USER.fullmatch(cell) for cell in cells]
+    words_before = {one[1] for one in found if one}
+    return len(cells) >= FEW and sum(map(bool, found)) >= _NEARLY * len(cells) < 2 * len(words_before)
+
+
+def _are_bands(looked: Profile, cells: list[str]) -> bool:
+    """Say whether cells are from and to, each band from elsewhere; 2023-00815 is the number of a case."""
+    if not looked.all_match(BAND):
+        return False
+    begins = [re.split(r"\D", cell.lstrip("[(<>≤≥= "))[0] for cell in cells]
+    return len(cells) < FEW or len(set(begins)) > len(begins) / 2
 
 
 def _is_code(value: str) -> bool:
+    if _GROUPED.fullmatch(value):
+        return sum(map(str.isdigit, value)) > _LONG_CODE and not _THOUSANDS.fullmatch(value)
     if _DAY_OR_HOUR.match(value) or (" " in value and not _PLATE.fullmatch(value)):
         return False
     digits, letters = _letters(value, digits=True), _letters(value, digits=False)
-    return digits >= _DIGITS or (digits >= 2 and letters >= 2 and digits + letters >= _LONG_CODE)
+    is_long = digits + letters >= _LONG_CODE or digits >= 4
+    return digits >= _DIGITS or (digits >= 2 and letters >= 2 and is_long)
 
 
 def _nearly_all_differ(looked: Profile, kind: Kind) -> bool:

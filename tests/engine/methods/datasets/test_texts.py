@@ -15,8 +15,10 @@ from engine.library import run
 from engine.methods.catalogue import method
 from engine.methods.datasets.texts import INVENTED, coverage
 from engine.methods.protocol import MAIN, Budget, Context
+from engine.privacy.draw import Draw
 from engine.privacy.mechanisms import ClearLaplace, threshold_of
 from engine.privacy.promise import Neighbours
+from engine.privacy.trials import ExactTrials
 from engine.release.plan import Plan, Purpose
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -113,11 +115,8 @@ def test_what_cannot_be_is_refused_in_words() -> None:
     assert [one.code for one in design(dropped).problems] == ["parameters.left_out"]
 
 
-@pytest.mark.parametrize("lines", [("",) * 30, ("a rare line",)])
-def test_a_table_in_which_nobody_wrote_a_line_is_paid_for_as_any_other(
-    lines: tuple[str, ...], tmp_path: Path
-) -> None:
-    """Before, no noise was drawn for no line: the bundle stood there, its entry only reserved."""
+def release_lines(lines: tuple[str, ...], folder: Path) -> tuple[str, float]:
+    """Return the state of the entry of a release of lines, and what its register spent."""
     schema = Schema(SCHEMA.columns[1:], one_row_each=True)  # no lots are drawn of whose rows are used
     budget = {"budget": BUDGET, "holding_budget": BUDGET}
     plan = Plan(
@@ -128,8 +127,26 @@ def test_a_table_in_which_nobody_wrote_a_line_is_paid_for_as_any_other(
         purpose=Purpose(title="Lines", recipient="Somebody", use="Reading"),
         **budget,
     )
-    frame = pd.DataFrame({"code": "a", "note": [*lines, ""]})
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    made = run(plan, frame, out=tmp_path / "out", ledger=ledger)
-    assert ledger.entry(made.entry).state == "complete"
-    assert ledger.status("Register").epsilon_spent == BUDGET.epsilon
+    ledger = Ledger(folder / "ledger.sqlite")
+    made = run(plan, pd.DataFrame({"code": "a", "note": [*lines, ""]}), out=folder / "out", ledger=ledger)
+    return ledger.entry(made.entry).state, ledger.status("Register").epsilon_spent
+
+
+@pytest.mark.parametrize("lines", [("",) * 30, ("a rare line",)])
+def test_a_table_in_which_nobody_wrote_a_line_is_paid_for_as_any_other(
+    lines: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Before, no noise was drawn for no line: the bundle stood there, its entry only reserved."""
+    assert release_lines(lines, tmp_path) == ("complete", BUDGET.epsilon)
+
+
+def test_what_was_made_is_paid_for_whatever_the_noise_door_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What draws nothing was written while its entry was reserved: the run itself spends before it writes."""
+
+    def count_alone(self: ExactTrials, draw: Draw, times: int = 1) -> None:
+        self._counted[draw] += times
+
+    monkeypatch.setattr(ExactTrials, "_count", count_alone)  # a door that sees no draw of no number
+    assert release_lines(("",) * 30, tmp_path) == ("complete", BUDGET.epsilon)

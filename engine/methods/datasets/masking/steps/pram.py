@@ -85,7 +85,8 @@ class Pram(MaskingStep):
         if not options["invariant"]:  # whose matrix is read off the rows
             level = {"epsilon": plainly(epsilon_of(matrix), up=True), "factor": central_factor(matrix, error)}
             public |= level
-        inside = {"undeclared": round(float(((held.places >= 0) & (known < 0)).mean()), 6)}
+        undeclared = np.count_nonzero((held.places >= 0) & (known < 0))
+        inside = {"undeclared": round(undeclared / (len(known) or 1), 6)}
         done = _really_stayed(drawn_by, true) if options["invariant"] else None
         return Told(public, (_view(name, values, counts, estimate, error, level),), inside, done)
 
