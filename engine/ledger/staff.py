@@ -565,13 +565,18 @@ class Staff:
             raise InputRefused("staff.not_allowed", kind=kind)
 
     def _rewrites(self, event: Mapping[str, Any]) -> bool:
-        """Say whether a row changes what names people, or in what losses are counted that were paid."""
+        """Say whether a row changes what names people, or in what losses are counted that were paid.
+
+        Nor is a budget changed by a row of another name: nobody would be told of it.
+        """
         table, row = event.get("table"), str(event.get("row"))
         changes = (event.get("changes") or {}).keys()
         if table == "attached":
             return row in self._attached
         if table != "holding":
             return False
+        if event.get("kind") != "budget_changed":
+            return True
         paid = [one for one in self._entries.values() if one.holding == row and one.loss == "bounded"]
         pays = any(one.state != "freed" for one in paid)
         return bool(changes - (_BUDGET if pays else _BUDGET | _COUNTED_IN))

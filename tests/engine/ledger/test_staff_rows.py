@@ -14,6 +14,7 @@ import pytest
 from engine import ed25519
 from engine.errors import InputRefused
 from engine.ledger import journal, staff, store
+from engine.ledger.book import budget_changes
 from engine.ledger.fields import write_canonical
 from engine.ledger.staff import Person, Rule, Signer, Staff
 
@@ -231,3 +232,19 @@ def test_an_entry_does_not_begin_before_somebody_signs_for_it(kind: str) -> None
     there.add(changed("r1", kind, told="a" * 64, epsilon="1/2"))
     assert not there.takes(entered("r1"), by="Bea")
     assert there.takes(entered("r2"), by="Bea")
+
+
+@pytest.mark.parametrize("kind", ["note", "decision", "holding_made", "answered"])
+def test_a_budget_is_changed_under_its_name(kind: str) -> None:
+    """Who reads what was changed, an auditor, would not find it."""
+    there = Rows()
+    raised = {"table": "holding", "row": OWN, "changes": {"epsilon": "100"}}
+    assert there.takes(raised | {"kind": "budget_changed"}, by="Ada")
+    assert not there.takes(raised | {"kind": kind}, by="Ada")
+
+
+def test_what_a_budget_was_is_not_what_a_row_says_of_it() -> None:
+    made = {"kind": "holding_made", "table": "holding", "row": OWN, "changes": {"epsilon": "1"}}
+    raised = {"kind": "budget_changed", "table": "holding", "row": OWN, "changes": {"epsilon": "100"}}
+    raised |= {"time": "2026-01-01", "details": {"before": {"epsilon": "99"}, "reason": "x"}}
+    assert budget_changes([made, raised])[OWN][0]["before"] == {"epsilon": "1"}

@@ -126,14 +126,14 @@ def test_nothing_stands_before_or_behind_what_is_unpacked(packed: Path, tmp_path
     else:
         before = {"before": b"a row", "an archive before": content}.get(kind, b"")
         packed.write_bytes(before + content + (b"" if before else b"a row"))
-    assert refused(packed, tmp_path / "to") == "bundle.not_one_file"
+    assert refused(packed, tmp_path / "place" / "to") == "bundle.not_one_file"
 
 
 def test_a_name_in_two_ways_of_writing_is_one_file(packed: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(packed, "a") as archive:
         archive.writestr("release/\u00e9.csv", "one")
         archive.writestr("release/e\u0301.csv", "another")
-    assert refused(packed, tmp_path / "to") == "bundle.not_one_file"
+    assert refused(packed, tmp_path / "place" / "to") == "bundle.not_one_file"
 
 
 def test_a_link_in_it_is_a_file_when_unpacked(packed: Path, tmp_path: Path) -> None:
