@@ -542,14 +542,21 @@ def holding_to_json(
 
 
 def budget_changes(events: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return what was changed in the budget of each holding, by its id: when, what before and after, why."""
+    """Return what was changed in the budget of each holding, by its id: when, what before and after, why.
+
+    What it was before is what the rows before say, not what a row says of itself.
+    """
     found: dict[str, list[dict[str, Any]]] = {}
+    known: dict[str, dict[str, Any]] = {}
     for event in events:
+        before = known.get(event.get("row", ""), {})
+        if event.get("table") == "holding":
+            known[event["row"]] = before | event["changes"]
         if event["kind"] == "budget_changed":
             details = event.get("details", {})
             entry = {
                 "time": event["time"],
-                "before": details.get("before", {}),
+                "before": {name: before.get(name) for name in event["changes"]},
                 "after": event["changes"],
                 "reason": details.get("reason", ""),
             }

@@ -111,11 +111,20 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
 def entries_that_pay(listed: Sequence[Entry]) -> list[Entry]:
     """Return the entries whose loss counts against the budget of their register.
 
-    A visit draws from what its opening reserved, which is counted there once and for all.
+    A visit draws from what its opening reserved, which is counted there once and for all. One that no
+    program enters pays itself: of what is a visit, and of more than was reserved.
     """
     bounded = [entry for entry in listed if entry.counts and entry.bounded]
-    reserves = {entry.id for entry in bounded}
-    return [entry for entry in bounded if entry.parent not in reserves]
+    reserved = {entry.id: entry for entry in bounded if entry.parent is None}
+    return [entry for entry in bounded if not _draws(entry, reserved.get(entry.parent or ""))]
+
+
+def _draws(entry: Entry, opening: Entry | None) -> bool:
+    """Say whether a visit alone takes no more than its opening reserved."""
+    if opening is None:
+        return False
+    taken, whole = ((one.epsilon or Fraction(0), one.delta or Fraction(0)) for one in (entry, opening))
+    return taken[0] <= whole[0] and taken[1] <= whole[1]
 
 
 def refusal_of_other_kind(holding: Holding, request: Asked) -> InputRefused | None:

@@ -89,11 +89,14 @@ def all_holdings(db: sqlite3.Connection) -> list[Holding]:
 
 
 def find(db: sqlite3.Connection, holding: str) -> Holding:
-    """Return a holding by id, else by name."""
+    """Return a holding by id, else by name: one that is called by the id of another pays nothing for it."""
     name = check_words(holding, "name").casefold()
-    for one in all_holdings(db):
-        if one.id == holding or one.name.casefold() == name:
-            return one
+    listed = all_holdings(db)
+    for found in (
+        *(one for one in listed if one.id == holding),
+        *(one for one in listed if one.name.casefold() == name),
+    ):
+        return found
     raise InputRefused("ledger.no_holding", holding=holding)
 
 

@@ -55,6 +55,8 @@ _CHANGES = {
     None: frozenset(("told", "folder")),
 }
 """Of an entry, by the state that it comes into: nothing else that was weighed, approved or handed over."""
+_NOT_YET = ("told", "state_hash", "release_sums", "internal_sums", "spent_at", "closed_at", "withdrawn_at")
+"""Of an entry: what comes later, and nobody says when it is entered."""
 _BUDGET = frozenset(("epsilon", "delta", "money", "currency"))
 _COUNTED_IN = frozenset(("unit", "neighbours"))
 """Of a register: what changes in it, and what changes until a release has a loss that is counted so."""
@@ -299,6 +301,8 @@ class Staff:
         self._rules: dict[str, Rule] = {}
         self._entries: dict[str, Prepared] = {}
         self._attached: dict[str, str] = {}
+        self._made: set[str] = set()
+        self._ownerless: set[str] = set()  # entries of which a row says something, and none whose they are
         self._later: set[str] = set()  # registers that were made when another had persons
 
     def persons(self, holding: str) -> list[Person]:
@@ -388,8 +392,10 @@ class Staff:
         if not known and kind in (WITHDRAWN, RULED, PREPARED, APPROVED):
             raise InputRefused("staff.not_allowed", kind=kind)
         if not known and kind != NAMED:
-            if event.get("table") == "holding" and kind == "holding_made" and self._persons:
-                self._later.add(str(event["row"]))
+            if event.get("table") == "holding" and str(event["row"]) not in self._made:
+                self._made.add(str(event["row"]))
+                if self._persons:
+                    self._later.add(str(event["row"]))
             if event.get("table") == "entry" and str(event["row"]) not in self._entries:
                 self._refuse_beyond(event, holding)
             self._enter(event, hash_, alone=True, early=holding not in self._later)
@@ -467,7 +473,10 @@ class Staff:
         with_persons = sorted(found & self._persons.keys())
         if len(with_persons) > 1 or (with_persons and owner not in (None, *with_persons)):
             raise InputRefused("staff.not_allowed", kind=str(event.get("kind")))
-        if with_persons and owner is not None and changes.get("holding", owner) != owner:
+        held = changes.get("holding", owner)
+        if with_persons and owner is not None and held != owner:
+            raise InputRefused("staff.not_allowed", kind=str(event.get("kind")))
+        if with_persons and table in ("entry", "attached") and held not in with_persons:
             raise InputRefused("staff.not_allowed", kind=str(event.get("kind")))
         return (with_persons or sorted(found) or [""])[0]
 
@@ -520,9 +529,9 @@ class Staff:
         if before is None:
             if state is None:
                 raise InputRefused("staff.needs_second")
-            visits = self._visits(changes.get("parent"))
-            if any(one.state in ("prepared", "reserved", "spent") for one in visits):
+            if entry in self._ownerless:
                 raise InputRefused("staff.not_allowed", kind=kind)
+            self._refuse_odd_entry(changes, kind, holding)
             self._refuse_beyond(event, holding)
             return
         if not changes.keys() <= _CHANGES[state] or (
@@ -534,14 +543,40 @@ class Staff:
         if kind == APPROVED:
             self.refuse_approval(event["details"]["approval"], entry)
 
+    def _refuse_odd_entry(self, changes: Mapping[str, Any], kind: str, holding: str) -> None:
+        """Refuse a new entry that says more than is known of one, or visits what is no open service.
+
+        What a visit takes from its opening costs nothing further, and totals are composed of the guarantees
+        while a rule is about ε: one that says both has to say the same.
+        """
+        is_begun = any(changes.get(name) is not None for name in _NOT_YET)
+        if is_begun or not _says_one_loss(changes):
+            raise InputRefused("staff.not_allowed", kind=kind)
+        parent = changes.get("parent")
+        if parent is None:
+            return
+        opening = self._entries.get(parent)
+        if opening is None or opening.holding != holding or opening.parent or opening.state != "complete":
+            raise InputRefused("staff.not_allowed", kind=kind)
+        draws = opening.loss == "bounded" and changes.get("epsilon") is not None
+        if draws and not (opening.opens and opening.leaves_state):
+            raise InputRefused("staff.not_allowed", kind=kind)
+        if any(one.state in ("prepared", "reserved", "spent") for one in self._visits(parent)):
+            raise InputRefused("staff.not_allowed", kind=kind)
+
     def _rewrites(self, event: Mapping[str, Any]) -> bool:
-        """Say whether a row changes what names people, or in what losses are counted that were paid."""
+        """Say whether a row changes what names people, or in what losses are counted that were paid.
+
+        Nor is a budget changed by a row of another name: nobody would be told of it.
+        """
         table, row = event.get("table"), str(event.get("row"))
         changes = (event.get("changes") or {}).keys()
         if table == "attached":
             return row in self._attached
         if table != "holding":
             return False
+        if event.get("kind") != "budget_changed":
+            return True
         paid = [one for one in self._entries.values() if one.holding == row and one.loss == "bounded"]
         pays = any(one.state != "freed" for one in paid)
         return bool(changes - (_BUDGET if pays else _BUDGET | _COUNTED_IN))
@@ -571,6 +606,8 @@ class Staff:
             new = _entered(event, str(changes["holding"]), hash_, alone=alone)
             is_drawn = new.loss == "bounded" and self._is_drawn(new.holding, new.parent, new.epsilon)
             self._entries[entry] = replace(new, alone=alone and not is_drawn, early=early)
+        else:
+            self._ownerless.add(entry)
 
 
 def _beyond(rule: Rule, alone: list[Prepared], epsilon: Fraction | None, money: Fraction | None) -> str:
@@ -605,6 +642,19 @@ def _entered(event: Mapping[str, Any], holding: str, hash_: str, *, alone: bool)
         alone=alone,
         opens=_opens(changes.get("guarantee")),
     )
+
+
+def _says_one_loss(changes: Mapping[str, Any]) -> bool:
+    """Say whether the guarantee of a new entry states the loss that the entry states."""
+    if changes.get("loss") == "none":
+        return True
+    guarantee = json.loads(str(changes.get("guarantee")))
+    inner = guarantee.get("loss")
+    stated = guarantee | (inner if isinstance(inner, dict) else {})
+    found = ((stated[name], changes.get(name)) for name in ("epsilon", "delta") if name in stated)
+    if changes.get("epsilon") is None:
+        return stated.get("epsilon") is None
+    return all(None not in pair and Fraction(pair[0]) == Fraction(pair[1]) for pair in found)
 
 
 def _opens(guarantee: object) -> bool:

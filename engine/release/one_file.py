@@ -11,6 +11,7 @@ import re
 import shutil
 import struct
 import tempfile
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ MOST_BYTES = 8 << 30
 """Of all files together, unpacked: beyond it a file of some megabytes could fill a disk."""
 SPARE = 200 << 20  # bytes that stay free on the disk
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # what a ZIP archive without times says
+_END = struct.Struct("<4s16xH")
 _NAME = re.compile(rf"{RELEASE}/([^/\\:\x00-\x1f]+)")
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError),  # other ways of packing
@@ -114,6 +116,7 @@ def unpack_release(file: Path, folder: Path) -> Path:
             entries = packed.infolist()
             names = [match[1] for entry in entries if (match := _NAME.fullmatch(entry.filename))]
             _refuse_odd(file, entries, names)
+            _refuse_further(file, entries)
             size = sum(entry.file_size for entry in entries)
             if size > min(MOST_BYTES, shutil.disk_usage(folder.absolute().parent).free - SPARE):
                 raise InputRefused("bundle.no_room", file=file.name[:100], size=-(-size // 10**6))
@@ -141,10 +144,21 @@ def _whole_or_nothing(folder: Path) -> Iterator[None]:
 
 def _refuse_odd(file: Path, entries: list[zipfile.ZipInfo], names: list[str]) -> None:
     """Refuse an archive with anything but files of a folder ``release``, each once on every system."""
-    alone = {name.casefold() for name in names}
+    alone = {unicodedata.normalize("NFC", name).casefold() for name in names}
     is_odd = len(names) != len(entries) or len(alone) != len(names) or len(names) > MOST_FILES
     # Windows takes a blank or a point off the end of a name: two names would be one file
     if is_odd or SUMS not in names or any(name.rstrip(" .") != name for name in names):
+        raise InputRefused("bundle.not_one_file", file=file.name[:100])
+
+
+def _refuse_further(file: Path, entries: list[zipfile.ZipInfo]) -> None:
+    """Refuse an archive with anything before or behind it: another reader may take that for the release."""
+    with file.open("rb") as content:
+        content.seek(-_END.size, os.SEEK_END)
+        sign, comment = _END.unpack(content.read())
+    if sign != b"PK\x05\x06" or comment or min(entry.header_offset for entry in entries):
+        raise InputRefused("bundle.not_one_file", file=file.name[:100])
+    if any(entry.comment for entry in entries):
         raise InputRefused("bundle.not_one_file", file=file.name[:100])
 
 

@@ -332,3 +332,13 @@ def test_folders_of_the_dead_are_listed_until_they_are_swept(ledger, holding, re
     ledger.free(alive)
     assert ledger.entry(alive).folder == ""
     assert Ledger(path).verify_chain() == ledger.head()
+
+
+@pytest.mark.parametrize("name", ["Überlebende", "zebra"])
+def test_a_register_that_is_called_by_the_id_of_another_does_not_pay_for_it(ledger, reserve, name):
+    """A budget anew for the same people, for whoever may make a register."""
+    first = ledger.create_holding(name, unit="person", neighbours="add_remove", epsilon="1")
+    ledger.create_holding(first.id, unit="person", neighbours="add_remove", epsilon="50")
+    assert ledger.holding(first.id) == first
+    assert ledger.status(first.id).holding == first
+    assert ledger.holding(name.upper()) == first

@@ -284,8 +284,10 @@ def forge(house: House, like: str, entry: str, *, kind: str = "reserved", **chan
     with sqlite3.connect(house.ledger.path) as db:
         db.row_factory = sqlite3.Row
         row = dict(db.execute("SELECT * FROM entry WHERE id = ?", (like,)).fetchone())
-        row |= {"state": kind, **dict.fromkeys(("state_hash", "release_sums", "internal_sums"))}
+        row |= {"state": kind, **dict.fromkeys(staff._NOT_YET)}
         row |= {"id": entry, "number": row["number"] + 100} | changes
+        if "epsilon" in changes:
+            row["guarantee"] = write_canonical(json.loads(row["guarantee"]) | {"epsilon": row["epsilon"]})
         marks = ", ".join("?" * len(row))
         db.execute(f"INSERT INTO entry ({', '.join(row)}) VALUES ({marks})", list(row.values()))
     db.close()

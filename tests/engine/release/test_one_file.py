@@ -115,6 +115,27 @@ def test_a_name_that_leads_elsewhere_or_stands_twice_is_refused(
     refused(packed, tmp_path / "place" / "to")
 
 
+@pytest.mark.parametrize("kind", ["before", "an archive before", "behind", "comment", "comment of one"])
+def test_nothing_stands_before_or_behind_what_is_unpacked(packed: Path, tmp_path: Path, kind: str) -> None:
+    """Another reader would take it for the release, and whoever looks into the file would find it."""
+    content = packed.read_bytes()
+    if kind.startswith("comment"):
+        with zipfile.ZipFile(packed, "a") as archive:
+            (archive if kind == "comment" else archive.infolist()[0]).comment = b"a row"
+            archive.writestr("release/a.csv", "")
+    else:
+        before = {"before": b"a row", "an archive before": content}.get(kind, b"")
+        packed.write_bytes(before + content + (b"" if before else b"a row"))
+    assert refused(packed, tmp_path / "place" / "to") == "bundle.not_one_file"
+
+
+def test_a_name_in_two_ways_of_writing_is_one_file(packed: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(packed, "a") as archive:
+        archive.writestr("release/\u00e9.csv", "one")
+        archive.writestr("release/e\u0301.csv", "another")
+    assert refused(packed, tmp_path / "place" / "to") == "bundle.not_one_file"
+
+
 def test_a_link_in_it_is_a_file_when_unpacked(packed: Path, tmp_path: Path) -> None:
     entry = zipfile.ZipInfo("release/link.csv")
     entry.create_system, entry.external_attr = 3, (stat.S_IFLNK | 0o777) << 16

@@ -133,7 +133,7 @@ def forged(bundle: Bundle, file: str, old: str, new: str) -> None:
         ("data-dictionary.json", "with noise added once", "exactly"),
         ("verify.html", "as recorded", "fine"),
         ("datapackage.json", '"unit": "people"', '"unit": "rows"'),
-        ("read.py", "keep_default_na=False, ", ""),
+        ("read.py", "keep_default_na=False,", ""),
         ("read.R", 'na.strings = ""', 'na.strings = "NA"'),
     ],
 )
