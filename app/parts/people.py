@@ -191,7 +191,10 @@ class SecondPerson(QWidget):
         column = make_column(inside=self, spacing=6, margins=0)
         self.words = name_widget(Prose(words.say("app.staff.needs_second")), "second-words")
         self.prepare = make_button(
-            words.say("app.staff.prepare_button"), "prepare-request", lambda: self.asked.emit("prepare")
+            words.say("app.staff.prepare_button"),
+            "prepare-request",
+            lambda: self.asked.emit("prepare"),
+            look="primary",
         )
         self.approval = make_button(
             words.say("app.staff.approval_button"), "take-approval", lambda: self.asked.emit("approval")

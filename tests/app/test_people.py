@@ -95,11 +95,18 @@ def test_a_release_of_two_from_naming_to_the_bundle(
 
     preview = at("preview", parameters={"columns": ["age"], "extra_cells": "left_out"})
     assert preview.second.isVisible()
+    assert window.footer.next.text() == words.say("app.staff.to_second")
     window.study.target = tmp_path / "two"
     window.go("release")
     settle(qtbot, window)
     release = window.page("release")
     assert release.second.isVisible()
+    assert not preview.commits() and not release.commits(), "one person alone can make no release"
+    assert not window.footer.next.isVisible() and not release.waiting.isVisible()
+    assert release.second.prepare.property("look") == "primary"
+    window._turn_page()
+    settle(qtbot, window)
+    assert release.watch is None and len(ledger.entries()) == 1, "and no key tries it"
     release._prepare(str(tmp_path / "request.json"))
     settle(qtbot, window)
     assert ledger.entries()[-1].state == "prepared"

@@ -239,6 +239,9 @@ def test_no_page_breaks_while_the_ledger_is_closed(window: Window, qtbot: Any, t
     settle(qtbot, window)
     said = " ".join(label.text() for label in window.findChildren(QLabel) if label.isVisible())
     assert "is encrypted" in said, said
+    page = window.page("releases")
+    for part in (page.register, page.left_card, page.table, page.nothing):
+        assert not part.isVisible(), "nothing is shown of a ledger that nobody could read"
 
 
 def test_where_the_administrator_wants_it_the_offer_stays(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +24,7 @@ from app.state import flow
 from app.words.money import level
 from app.words.money import money as written
 from app.work.releasing import Watch, release
-from app.work.visiting import WIDTHS, Opened, visit
+from app.work.visiting import WIDTHS, Opened, prices, visit
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Budget, Family
@@ -659,3 +660,24 @@ def test_closing_shows_no_old_number_as_its_answer(window: Window, qtbot: Any, t
     assert not page.last.isVisible() and page._shown, "all answers stand below"
     said, tone = page.wrong.plain(), page.wrong.property("tone")
     assert said.startswith("This desk was closed for good.") and tone == "quiet", "it was wanted"
+    assert not any(button.isVisible() for button in page.group.buttons()), "nothing is left to choose"
+    assert not page.form.isVisible()
+
+
+def test_an_answer_stays_in_view_when_its_prices_come_late(
+    window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+    window.resize(911, 512)
+    ask_women(page, qtbot)
+
+    def late(*args: Any, **more: Any) -> Any:
+        time.sleep(0.5)  # longer than the page waits for its tables
+        return prices(*args, **more)
+
+    monkeypatch.setattr("app.screens.visit.page.prices", late)
+    go_on(window, qtbot)
+    settle(qtbot, window)
+    qtbot.wait(100)
+    top = page.last.mapTo(page.viewport(), page.last.rect().topLeft()).y()
+    assert page.last.isVisible() and 0 <= top < page.viewport().height() // 2, top

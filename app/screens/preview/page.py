@@ -368,7 +368,7 @@ class PreviewPage(Page):
         self.entered.setVisible(known and not pays)
         for card in self.numbers.values():
             card.setVisible(pays)
-        self.second.setVisible(preview is not None and preview.needs_second)
+        self.second.setVisible(self._needs_second)
         if preview is None:
             return
         if preview.refusal is not None:
@@ -504,10 +504,18 @@ class PreviewPage(Page):
     # --- deciding ----------------------------------------------------------------------------------
 
     def next_words(self) -> str:
-        return remedy_words(self._remedy) if self._remedy is not None else self.commits()
+        if self._remedy is not None:
+            return remedy_words(self._remedy)
+        return words.say("app.staff.to_second") if self._needs_second else self.commits()
 
     def other_words(self) -> str:
         return words.say("app.preview.as_it_is") if self._remedy is not None else ""
+
+    @property
+    def _needs_second(self) -> bool:
+        """Whether nobody alone may make this release, so that the next screen only prepares it."""
+        preview = self.study.result("ledger")
+        return preview is not None and preview.promise is not None and preview.needs_second
 
     @property
     def _is_useless(self) -> bool:
@@ -522,7 +530,7 @@ class PreviewPage(Page):
 
     def commits(self) -> str:
         preview = self.study.result("ledger")
-        if preview is None or preview.refusal is not None or preview.promise is None:
+        if preview is None or preview.refusal is not None or preview.promise is None or self._needs_second:
             return ""
         loss, useless = preview.promise.loss, "_useless" if self._is_useless else ""
         if loss is None or not flow.spends(self.study.method):
@@ -557,7 +565,7 @@ class PreviewPage(Page):
 
     def commit(self) -> None:
         self._typed()
-        unsaid = self.reasons.missing() if self.commits() else None
+        unsaid = self.reasons.missing() if self.commits() or self._needs_second else None
         if unsaid is not None:
             self.notify(words.say("app.preview.beyond.asked"), words.say("app.preview.beyond.asked_do"))
             unsaid.setFocus()

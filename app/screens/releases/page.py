@@ -473,8 +473,15 @@ class ReleasesPage(Page):
             listing,
             self.study.ledger_path,
             done=self._listed,
+            failed=self._unread,
             doing=words.say("app.releases.reading"),
         )
+
+    def _unread(self, error: Exception) -> None:
+        """Show nothing of a ledger that cannot be read, also not that it holds nothing."""
+        self._listed({"holdings": []})
+        self.nothing.hide()
+        self.refuse(error)
 
     def _listed(self, tree: dict[str, Any]) -> None:
         holdings = tree["holdings"]

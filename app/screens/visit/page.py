@@ -211,6 +211,7 @@ class VisitPage(Page):
         self.further: dict[str, Further] = {}
         self.answers: list[tuple[str, Outcome, str]] = []
         self._has_new_answer = False
+        self._follows_answer = False  # until something else is filled in or chosen
         self._asked_in = ""  # the parameter whose records are priced
         self._asking = ""  # what the step takes that is being made
         self._touched: set[str] = set()  # steps in which something was filled in
@@ -296,7 +297,7 @@ class VisitPage(Page):
             self._show_takes()
             self._show_budget()
             if self._has_new_answer:
-                self._has_new_answer = False
+                self._has_new_answer, self._follows_answer = False, True
                 for soon in LAID_OUT:
                     QTimer.singleShot(soon, self._bring_answer)
 
@@ -332,7 +333,7 @@ class VisitPage(Page):
         return None if self.study.method is None else self.study.method.step_named(self.step)
 
     def _choose(self, step: str) -> None:
-        self.step = step
+        self.step, self._follows_answer = step, False
         found = self._declared()
         empty(self._sources)
         for source in found.sources if found is not None else ():
@@ -389,10 +390,12 @@ class VisitPage(Page):
             bool(needed) and not begun
         )  # the card above asks for the file; what is asked of it comes after
         said += [words.say("app.flow.no_further_table", source=one) for one in needed if not waits]
-        self.form.setVisible(not waits)
+        # That something was closed was wanted: nothing has gone wrong, and nothing is left to choose.
+        is_wanted = not needed and bool(general) and all(one.code.endswith(".closed") for one in general)
+        self.form.setVisible(not waits and not is_wanted)
+        for button in self.group.buttons():
+            button.setVisible(len(method.steps) > 1 and not is_wanted)
         self.wrong.setVisible(bool(said))
-        # That something was closed was wanted: nothing has gone wrong.
-        is_wanted = not needed and all(one.code.endswith(".closed") for one in general)
         self.wrong.set_tone("quiet" if is_wanted else "wrong")
         self.wrong.say("\n\n".join(said))
         self._ask_prices(step)
@@ -444,6 +447,8 @@ class VisitPage(Page):
                 self.cheaper.show_ways(found.cheaper, self._next, self._added)
                 self._show_widths(records)
                 self._show_takes()
+                if self._follows_answer:  # what stands above the answer has another height now
+                    QTimer.singleShot(LAID_OUT[0], self._bring_answer)
 
         self.runner.start(
             prices, plan, records.parameter, done=priced, failed=self.refuse, slot="visit.prices", lane=SHORT
@@ -465,6 +470,7 @@ class VisitPage(Page):
     def _take(self, given: Any) -> None:
         """Ask in a cheaper way."""
         self.given[self.step] = dict(given)
+        self._follows_answer = False
         self._show()
         self.frame.update_frame()
 
@@ -540,6 +546,7 @@ class VisitPage(Page):
 
     def _filled(self, name: str, value: Any) -> None:
         self._touched.add(self.step)
+        self._follows_answer = False
         given = self.given[self.step]
         if value is None:
             given.pop(name, None)
