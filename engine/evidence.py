@@ -64,8 +64,9 @@ class PublicEvidence:
     ledger
         ``entry`` and the ``head`` of the chain (number and hash) when the release was reserved.
     counted
-        How many rows were ``used``, lay ``above_cap``, were ``held_out`` and ``left_out``: where rows leave
-        and nothing bounds the loss; empty elsewhere.
+        How many rows were ``used``, ``held_out`` and ``left_out``, and in which band of `engine.views.BANDS`
+        the share lies that a cap left out (``above_cap_band``, absent where it left out none): where rows
+        leave and nothing bounds the loss; empty elsewhere.
     noise
         ``source`` and ``sampler``; empty where no noise was drawn.
     """

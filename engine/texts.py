@@ -349,12 +349,13 @@ def number(value: float | int | Fraction, *, digits: int = 6, language: str = FA
     --------
     >>> number(74434.41), number(4259), number(0.5), number(0.0001234)
     ('74,434.41', '4,259', '0.5', '0.0001234')
-    >>> number(74434.41, language="de")
-    '74.434,41'
+    >>> number(74434.41, language="de"), number(-187.9)
+    ('74.434,41', '−187.9')
     """
     if isinstance(value, float) and math.isnan(value):
         return text("report.words.not_a_number", language=language)
-    return manners.find(language).sign_number(_number(value, digits))
+    written = _number(value, digits)
+    return manners.find(language).sign_number(written.replace("-", "−", 1) if value < 0 else written)
 
 
 def _number(value: float | int | Fraction, digits: int) -> str:

@@ -45,10 +45,21 @@ def band_of(part: int, whole: int) -> tuple[int, Text]:
     ((0, Text(id='views.bands.most', values={'high': 5})), 3, {'low': 5, 'high': 15})
     """
     band = sum(100 * part > end * whole for end in BANDS)
+    return band, say_band(band)
+
+
+def say_band(band: int) -> Text:
+    """Return how a band is said that `band_of` numbered.
+
+    Examples
+    --------
+    >>> say_band(3).values
+    {'low': 30}
+    """
     name = "most" if not band else "between" if band < len(BANDS) else "above"
     values = {"low": BANDS[band - 1]} if band else {}
     values |= {"high": BANDS[band]} if band < len(BANDS) else {}
-    return band, Text(f"views.bands.{name}", values)
+    return Text(f"views.bands.{name}", values)
 
 
 def weak(value: int | float) -> Text:

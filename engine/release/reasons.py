@@ -66,6 +66,8 @@ def refuse_unexplained(plan: Plan, design: Method, price: Mapping[str, Any], *, 
 def with_reasons(plan: Plan, given: Mapping[str, str]) -> Plan:
     """Return the plan with reasons for decisions, in the place of earlier ones for the same.
 
+    They are marked as given ``ahead``: nothing has asked for them yet, and perhaps nothing will.
+
     Raises
     ------
     InputRefused
@@ -78,6 +80,8 @@ def with_reasons(plan: Plan, given: Mapping[str, str]) -> Plan:
     if not given:
         return plan
     at = datetime.now().astimezone().isoformat(timespec="seconds")
-    new = tuple({**read_decision(name), "reason": reason, "at": at} for name, reason in given.items())
+    new = tuple(
+        {**read_decision(name), "reason": reason, "at": at, "ahead": True} for name, reason in given.items()
+    )
     others = tuple(one for one in plan.decisions if name_decision(one) not in given)
     return replace(plan, decisions=(*others, *new))

@@ -29,7 +29,7 @@ from engine.release.program import program
 from engine.release.reading import PreparedTable, of_somebody
 from engine.release.readme import describe_files
 from engine.table.table import Held
-from engine.views import Text
+from engine.views import Text, band_of
 from engine.views import to_json as view_json
 
 NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
@@ -191,7 +191,9 @@ def _count(made: Made) -> dict[str, int]:
     held_out = sum(len(one) for one in made.draft.held_out.values())
     keyed = all(made.prepared[name].people is not None for name in sources)
     whole = sum(len(of_somebody(made.prepared[name])) for name in sources) if keyed else used + held_out
-    found = {"used": used, "above_cap": whole - used - held_out}
+    found = {"used": used}
+    if above := whole - used - held_out:
+        found["above_cap_band"] = band_of(above, whole)[0]  # exact numbers stay inside, as in the report
     if made.draft.held_out:
         found["held_out"] = held_out
     is_invented = made.design.rows is Rows.SYNTHETIC  # of which none stands for a row that was used

@@ -58,8 +58,7 @@ def cell(value: Any, language: str) -> str:
         return word(Text("report.words.yes" if value else "report.words.no"), language)
     if isinstance(value, Real):
         plain = int(value) if isinstance(value, Integral) else float(value) + 0.0  # not −0
-        written = texts.number(plain, digits=DIGITS, language=language)
-        return written.replace("-", "−", 1) if plain < 0 else written
+        return texts.number(plain, digits=DIGITS, language=language)
     return word(value, language)
 
 

@@ -34,7 +34,8 @@ class Found:
     Parameters
     ----------
     records
-        People looked for, evenly spaced in the table, those who were left out of the release too.
+        People looked for, evenly spaced in the table, those who were left out of the release too. Each is
+        looked for by one row, the first.
     right
         Share found rightly on average, one of equally near rows being taken by lot (expected match risk).
     alone_right, alone_wrong
@@ -142,6 +143,7 @@ class _Search:
         looked = np.arange(len(original))
         if len(rows) < len(origin):  # of who is in the release, only those who can be found there
             looked = np.sort(np.append(np.flatnonzero(~kept), origin[rows]))
+        looked = np.sort(looked[np.unique(person[looked], return_index=True)[1]])  # one row of each person
         self.looked = looked[_space(len(looked), MOST_RECORDS)] if len(rows) else looked[:0]
         self.turns = np.searchsorted(self.looked, origin[rows])  # of whom each row is, where looked for
         self.turns[~np.isin(origin[rows], self.looked)] = -1

@@ -52,6 +52,17 @@ def test_every_subject_says_something_and_no_place_is_left_unfilled() -> None:
         assert not [one for one in (word(entry.title, "en"), *sentences) if re.search(r"[{}]", one)], name
 
 
+@pytest.mark.parametrize("language", texts.languages())
+def test_no_two_subjects_of_a_screen_have_one_title(language: str) -> None:
+    for name in (*STEPS, *BESIDE):
+        titles = [
+            texts.text(one, language=language)
+            for one in texts.catalogue()
+            if re.fullmatch(rf"app\.{name}\.help\.(.+)\.title", one)
+        ]
+        assert len(titles) == len(set(titles)), (name, titles)
+
+
 @pytest.mark.parametrize("method", methods(), ids=lambda method: method.id)
 def test_a_way_says_what_it_promises_when_not_to_take_it_and_whence_it_is(method) -> None:
     entry = ENTRIES[f"way.{method.id}"]

@@ -22,7 +22,7 @@ from engine.privacy.promise import Status, Unit, promise_kind
 from engine.report.content.shared import say, unit_word
 from engine.texts import percent_up
 from engine.utility.sampled import say_sample
-from engine.views import BarsView, IntervalsView, Label, TableView, Text, View, band_of
+from engine.views import BarsView, IntervalsView, Label, TableView, Text, View, say_band
 
 CONDITIONS = ("distinct_l", "entropy_l", "recursive_l", "t", "beta")
 """Of k-anonymity: what is asked of the sensitive values of a group."""
@@ -126,7 +126,10 @@ def facts_of(evidence: PublicEvidence) -> Facts:
         rows=evidence.method["family"] == Family.DATASET,
         read=read,
         person=person,
-        cap=person and not kind.local and not promise.weighs and evidence.counted.get("above_cap", 1) > 0,
+        cap=person
+        and not kind.local
+        and not promise.weighs
+        and (not evidence.counted or "above_cap_band" in evidence.counted),
         held_out="held_out" in evidence.decided,
         numbers=cells > 0,
         many=cells > 10,
@@ -222,10 +225,8 @@ def rows_used(evidence: PublicEvidence, *, beside_notes: bool = True) -> Iterato
     told = evidence.promise.weighs or noted
     if facts.person and not told:
         yield say(f"rows.of_each{'_one' if cap == 1 else ''}{several}", cap=cap)
-        if above := counted.get("above_cap"):
-            used = counted.get("used", sum(int(one.get("rows") or 0) for one in evidence.artefacts))
-            every = above + used + counted.get("held_out", 0)
-            yield say("rows.capped", share=band_of(above, every)[1])
+        if "above_cap_band" in counted:
+            yield say("rows.capped", share=say_band(counted["above_cap_band"]))
     if "used" in counted:
         yield say("rows.used", used=counted["used"])
     if facts.held_out:

@@ -17,7 +17,7 @@ from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers
 from engine.risk.thresholds import CONTROLS, MOTIVES
 from engine.texts import plainly
 from engine.utility.sampled import percent
-from engine.views import BarsView, Cell, NumberView, TableView, Text
+from engine.views import BarsView, Cell, Label, NumberView, TableView, Text
 
 # The label
 
@@ -179,9 +179,12 @@ def decisions(private: InternalEvidence, released: Container[str]) -> tuple[Part
         rows.append((found, reason or say("decisions.no_reason"), moment(at) if at else None))
     for one in (*(one for one in recorded.values() if one not in every), *named):
         at = str(one.get("at", one.get("time", "")))
+        said: Label = _decision(_as_taken(one, private.plan), str(one.get("column", "")))
+        if one.get("ahead"):  # nobody was asked: whether it was taken, the plan does not tell
+            said = say("decisions.ahead", decision=said)
         rows.append(
             (
-                _decision(_as_taken(one, private.plan), str(one.get("column", ""))),
+                said,
                 str(one.get("reason", "")) or None,
                 moment(at) if at else None,
             )

@@ -54,7 +54,14 @@ def test_who_was_left_out_is_looked_for_and_another_row_of_the_person_counts():
     left_out = looked(rows, [["31"], ["31"]], [AGE], [0, 1])
     assert left_out.records == 3 and left_out.right == pytest.approx(1 / 3) and left_out.alone_wrong == 0
     one_person = looked(rows, [["31"], ["31"]], [AGE], [0, 1], person=[0, 0, 1])
-    assert one_person.right == pytest.approx(2 / 3)
+    assert (one_person.records, one_person.right) == (2, 0.5)  # two people, however many rows they have
+
+
+def test_a_share_of_people_counts_each_of_them_once_however_many_rows_they_have():
+    """Six rows of two people were called six people, and whoever has five of them weighed five times."""
+    rows = [["31"]] * 5 + [["60"]]
+    found = looked(rows, rows[:5], [AGE], range(5), person=[0, 0, 0, 0, 0, 1])
+    assert (found.records, found.right, found.blind) == (2, 0.5, 0.5)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -68,6 +68,7 @@ def test_a_later_reason_takes_the_place_of_an_earlier_one(plan):
         "over_error": "kept",
         "over_money": "second",
     }
+    assert all(one["ahead"] for one in again.decisions)
     with pytest.raises(InputRefused, match="unknown_decision") as caught:
         with_reasons(plan, {"other": "x"})
     texts.explain(caught.value)

@@ -125,9 +125,9 @@ def releases_of(sample, kind: str) -> Iterator[PublicEvidence]:
                 if how["family"] == "statistics" and facts_of(plain).noise:  # a desk that answered yes or no
                     yield replace(plain, views=bare, method=plain.method | {"family": "service"})
                 continue
-            for above, left in ((0, 59), (740, 59), (740, 3), (0, 0)):
-                counted = {"used": 4259, "above_cap": above, "left_out": left, "held_out": 975}
-                yield replace(plain, decided=used, counted=counted)
+            for above, left in (({}, 59), ({"above_cap_band": 1}, 59), ({"above_cap_band": 0}, 3), ({}, 0)):
+                counted = {"used": 4259, "left_out": left, "held_out": 975}
+                yield replace(plain, decided=used, counted=counted | above)
 
 
 def kept_of(sample, evidence: PublicEvidence) -> InternalEvidence:

@@ -25,6 +25,7 @@ from engine.report.content.annex import annex
 from engine.report.content.cover import accuracy
 from engine.report.content.facts import PRINTED, declared_words, facts_of, own_words, rows_used
 from engine.report.content.made import describe_making
+from engine.report.content.private import decisions as private_decisions
 from engine.report.content.promise import criteria
 from engine.report.content.results import compact, results
 from engine.report.document import (
@@ -509,6 +510,17 @@ def test_a_candidate_that_was_taken_is_a_decision_and_says_where_settings_change
         assert end in said and (end == "_before") == ("_before" in said)
 
 
+def test_a_reason_that_was_given_before_anything_asked_for_it_is_not_printed_as_a_decision(sample):
+    """Without a price the release was not above any stated money, and the report said that it was."""
+    given = {"decision": "over_money", "reason": "In case."}
+    for ahead in (True, False):
+        plan = {"decisions": [given | ({"ahead": True} if ahead else {})]}
+        kept = replace(sample.kept, price={}, plan=plan)
+        rows = [row for part in private_decisions(kept, ()) for row in getattr(part, "rows", ())]
+        [said] = [printed(row[0], "en") for row in rows if isinstance(row, tuple) and row[1] == "In case."]
+        assert (said == _said("over_money")) is not ahead and said.endswith(_said("over_money"))
+
+
 def _said(decision: str) -> str:
     return texts.text(f"report.decisions.kinds.{decision}")
 
@@ -915,12 +927,13 @@ def test_a_cap_that_left_no_row_out_is_not_spoken_of(sample):
     evidence = released(sample, "pseudonymous", how)
     cap = texts.text("report.unchecked.cap")
     assert cap in said_of(evidence)
-    assert cap not in said_of(replace(evidence, counted={"used": 9, "above_cap": 0}))
+    assert cap not in said_of(replace(evidence, counted={"used": 9}))
+    assert cap in said_of(replace(evidence, counted={"used": 9, "above_cap_band": 0}))
 
 
 def test_whose_rows_were_used_is_said_and_how_many_where_nothing_bounds_the_loss(sample):
     how = {"relation": None, "family": "dataset", "unit": Unit.PERSON, "noise": False}
-    counted = {"used": 4259, "above_cap": 740, "left_out": 59, "held_out": 975}
+    counted = {"used": 4259, "above_cap_band": 1, "left_out": 59, "held_out": 975}
     plain = released(sample, "k_anonymity", how)
     decided = {**plain.decided, "rows_per_person": 1, "held_out": "1/5"}
     told = [printed(one, "en") for one in rows_used(replace(plain, decided=decided, counted=counted))]
@@ -935,10 +948,9 @@ def test_whose_rows_were_used_is_said_and_how_many_where_nothing_bounds_the_loss
         "1.4 %",
     ):
         assert words in said, words
-    assert "740" not in said and "12.4" not in said  # exact shares of the cap stay inside
     for other in (
         {**counted, "left_out": 10},
-        {"above_cap": 740, "held_out": 975, "fewer_left_out_than": 11},
+        {"above_cap_band": 1, "held_out": 975, "fewer_left_out_than": 11},
     ):
         few = " ".join(
             printed(one, "en") for one in rows_used(replace(plain, decided=decided, counted=other))
