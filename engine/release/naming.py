@@ -51,6 +51,8 @@ STANDS = 0.5
 in the table, from which on it leaves as it was."""
 _LONGEST = 200
 """Characters of a cell in which values are looked for."""
+_NUMBERING = ("coded", "perhaps_numbered")
+"""Reasons for which cells that repeat may be the number of people, where no column tells whose a row is."""
 _NUMBERED = (Kind.INTEGER, Kind.TEXT, Kind.CATEGORY)
 
 
@@ -112,8 +114,9 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
     Of a column that nobody recognises and that holds whole numbers or codes, more is asked. It names people
     by whom half of the people stand alone. So it does where no column tells whose a row is and its repeated
     values look like the key that was not declared: rows with the same value agree in what people have, or all
-    its values have the form of one number. Measured numbers are left: they repeat by chance, and so as often
-    as they stand next to each other. It does not find a column of few values that somebody knows by heart.
+    its values have the form of one number, or of long codes that hardly repeat. Measured numbers are left:
+    they repeat by chance, and so as often as they stand next to each other. It does not find a column of few
+    values that somebody knows by heart.
     """
     found = []
     frame, key = table.rows(), design.schema.person_key
@@ -138,6 +141,8 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
         holders = _count_holders(cells, people)
         if frame[name].nunique() >= FEWEST and _tell_apart(holders):
             found.append(Naming(name, Why.EACH_ROW))
+        elif people is None and suggested.reason in _NUMBERING and len(holders) >= FEWEST:
+            found.append(Naming(name, Why.REPEATS))
         elif suggested.role is Role.NOT_RECOGNISED and suggested.kind in _NUMBERED:
             share = _share_alone(holders)
             if len(holders) < FEWEST or _is_measured(holders.index, share):

@@ -111,7 +111,10 @@ def role_of(looked: Profile, kind: Kind) -> Found:
     kind = Kind.DATE if looked.all_match(_TIMESTAMP) else kind
     found = _direct(looked, kind) or _differing(looked, kind) or _by_name(looked, kind)
     found = found or _by_cells(looked, kind)
-    if found[0] in _STAYS and (named := _names_somebody(looked, kind, found)):
+    named = _names_somebody(looked, kind, found) if found[0] in (*_STAYS, Role.NOT_RECOGNISED) else None
+    # what is asked anyway is asked for its own reason, unless the cells say whom they name
+    is_new = found[0] in _STAYS or found[1] == "nothing_known"
+    if named and (is_new or named[0] is Role.DIRECT_IDENTIFIER):
         return named
     told = found[2].get("meaning") in _FEW_WORDS and not looked.numeric and looked.distinct > MOST_WORDS
     if told and kind is not Kind.DATE and not all(_MOMENT.search(value) for value in looked.sample):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -19,17 +20,18 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
+from engine.library import read_table
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import MAIN, Method, Rows
 from engine.release import examples
 from engine.release.bundle import Bundle
 from engine.release.decisions import decision_about
-from engine.release.naming import _share_unchanged, notes, reason_for
+from engine.release.naming import Naming, Why, _share_unchanged, naming, notes, reason_for
 from engine.release.plan import Plan
 from engine.release.reasons import with_reasons
 from engine.release.run import run
 from engine.table.hierarchies import Hierarchy
-from engine.table.schema import Column, Domain, Kind, Origin, Role
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
 NOISY = "datasets.classifier_noise"  # every column that leaves beside the class gets noise
 FEATURES = "datasets.features"  # reads columns with declared values alone, and so none of numbers of cases
@@ -610,3 +612,34 @@ def test_what_was_changed_is_not_said_to_leave_as_it_stands(tmp_path: Path) -> N
     assert said.pop(plan.parameters["label"]) == "report.columns.names_people"
     assert set(said) == set(plan.parameters["columns"])
     assert set(said.values()) == {"report.columns.names_people_changed"}
+
+
+SURNAMES = (
+    "Huber",
+    "Gruber",
+    "Schmidt",
+    "Pichler",
+    "Öztürk",
+    "Dubois",
+    "Lefèvre",
+    "Smith",
+    "O'Brien",
+    "Rossi",
+)
+
+
+@pytest.mark.parametrize("is_keyed", [True, False])
+@pytest.mark.parametrize("heading", ["Befund", "Column 7"])
+def test_whom_cells_lead_to_leaves_not_under_a_heading_that_says_else(heading: str, is_keyed: bool) -> None:
+    """Before, surnames that several people bear, and numbers of cases of a year without a key, left."""
+    draw = random.Random(f"{heading}{is_keyed}")
+    numbers = [place * 7919 % 90000 + 10000 for place in range(60)]
+    people = [(f"w{place}", draw.choice(SURNAMES), f"2023-{one}") for place, one in enumerate(numbers)]
+    rows = people + [draw.choice(people) for _ in range(90)]
+    for place, said in ((1, Why.RECOGNISED), (2, Why.EACH_ROW if is_keyed else Why.REPEATS)):
+        frame = pd.DataFrame({"who": [row[0] for row in rows], heading: [row[place] for row in rows]})
+        key = (Column("who", Role.PERSON_KEY, Kind.TEXT),) if is_keyed else ()
+        design: Any = SimpleNamespace(
+            schema=Schema(key), keeps=(heading,), request=SimpleNamespace(preparation=())
+        )
+        assert naming(read_table(frame), design) == (Naming(heading, said),)
