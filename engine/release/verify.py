@@ -557,7 +557,7 @@ def _is_paid(evidence: Mapping[str, Any], entry: Entry) -> bool:
         read = find_method(str(evidence["method"]["id"])).reads("")
     except (KeyError, TypeError, ValueError, ZeroDivisionError, EngineError):
         return True  # no loss is stated, or an earlier version did so otherwise
-    if entry.parent is not None or not any(source.shape.is_private for source in read):
+    if entry.parent is not None or not said[0] or not any(source.shape.is_private for source in read):
         return True
     return entry.epsilon is not None and said[0] <= entry.epsilon and said[1] <= (entry.delta or 0)
 
