@@ -651,10 +651,10 @@ def _says_one_loss(changes: Mapping[str, Any]) -> bool:
     guarantee = json.loads(str(changes.get("guarantee")))
     inner = guarantee.get("loss")
     stated = guarantee | (inner if isinstance(inner, dict) else {})
-    found = ((stated[name], changes.get(name)) for name in ("epsilon", "delta") if name in stated)
     if changes.get("epsilon") is None:
         return stated.get("epsilon") is None
-    return all(None not in pair and Fraction(pair[0]) == Fraction(pair[1]) for pair in found)
+    named = [name for name in ("epsilon", "delta") if name in stated]
+    return all(Fraction(stated[name]) == Fraction(changes[name]) for name in named)
 
 
 def _opens(guarantee: object) -> bool:

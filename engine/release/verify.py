@@ -12,8 +12,10 @@ from engine import strict_json, texts
 from engine.bounded import EVIDENCE, PAPER, TooLarge, read_bytes, refuse_large, sha256
 from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused, VerificationFailed
-from engine.ledger import Ledger
+from engine.ledger import Entry, Ledger
+from engine.methods.catalogue import method as find_method
 from engine.notebook import Shown
+from engine.numbers import exact
 from engine.once import once
 from engine.release.bundle import (
     AUDITOR,
@@ -536,10 +538,28 @@ def _check_ledger(folder: Path, parts: Mapping[str, _Part], ledger: Ledger) -> l
         is_internal = (part.evidence or {}).get("audience") == "internal"
         if _sha256(part.path / SUMS) != sums[INTERNAL if is_internal else RELEASE]:
             problems.append(VerificationFailed("bundle.entry_differs", file=f"{name}/{SUMS}", entry=entry_id))
+        if not _is_paid(part.evidence or {}, entry):
+            file = f"{name}/evidence.json"
+            problems.append(VerificationFailed("bundle.entry_differs", file=file, entry=entry_id))
     register = folder / REGISTER
     if AUDITOR in parts and register.is_file() and not _is_as_told(register, entry_id, ledger):
         problems.append(VerificationFailed("bundle.entry_differs", file=REGISTER, entry=entry_id))
     return problems
+
+
+def _is_paid(evidence: Mapping[str, Any], entry: Entry) -> bool:
+    """Say whether an entry spent what a release says; a visit says what its opening reserved.
+
+    A method reads private tables always or never; where it does not, the loss that it states is another's.
+    """
+    try:
+        said = [exact(str(evidence["promise"][name])) for name in ("epsilon", "delta")]
+        read = find_method(str(evidence["method"]["id"])).reads("")
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, EngineError):
+        return True  # no loss is stated, or an earlier version did so otherwise
+    if entry.parent is not None or not said[0] or not any(source.shape.is_private for source in read):
+        return True
+    return entry.epsilon is not None and said[0] <= entry.epsilon and said[1] <= (entry.delta or 0)
 
 
 def _is_as_told(register: Path, entry: str, ledger: Ledger) -> bool:

@@ -144,6 +144,7 @@ def rows() -> dict[str, Rows]:
     return found
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("state", STATES)
 def test_of_an_entry_nothing_is_written_but_what_the_program_writes(
     state: str, rows: dict[str, Rows]

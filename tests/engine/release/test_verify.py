@@ -14,7 +14,7 @@ from engine import texts
 from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.evidence import dumps
-from engine.ledger import Ledger
+from engine.ledger import Ledger, journal
 from engine.release.bundle import Bundle
 from engine.release.readme import describe_files, fingerprint
 from engine.release.verify import verify
@@ -114,6 +114,25 @@ def test_what_stays_has_no_signature_of_the_register(made: Bundle, ledger: Ledge
     assert [(one.code, one.values["file"]) for one in problems] == [
         ("bundle.not_in_evidence", "internal/signature.json")
     ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"epsilon": "1/1000"},
+        {"epsilon": None, "delta": None, "loss": "none"},
+        {"epsilon": None, "delta": None, "loss": "unbounded"},
+    ],
+)
+def test_a_release_that_says_a_larger_loss_than_its_entry_spent_is_named(
+    made: Bundle, ledger: Ledger, changes: dict[str, str | None]
+) -> None:
+    """Whoever enters a small release and hands over a large one has the sums of the large one recorded."""
+    assert verify(made.folder, ledger=ledger).passed
+    with ledger._transaction(write=True) as db:
+        journal.change(db, "note", "entry", made.entry, changes)
+    found = [(one.code, one.values["file"]) for one in verify(made.folder, ledger=ledger).problems]
+    assert ("bundle.entry_differs", "release/evidence.json") in found
 
 
 def forged(bundle: Bundle, file: str, old: str, new: str) -> None:
