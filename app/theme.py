@@ -130,6 +130,9 @@ def restyle(application: QApplication, sheet: str) -> None:
         one.setAttribute(own, True)
         one.setAttribute(polished, False)
     application.setStyleSheet("")
+    for one in application.allWidgets():
+        if (one in grounds or isinstance(one, QLineEdit | QPlainTextEdit)) and one.isVisible():
+            one.setPalette(plain)  # else it keeps its colour where the look changed twice while it was hidden
     application.setStyleSheet(sheet)
     for one in unseen:
         one.setAttribute(own, False)

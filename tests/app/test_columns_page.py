@@ -21,6 +21,7 @@ from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.theme import theme
 from app.words.columns import values_words
 from app.work.widening import round_outward
+from engine import texts
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.app.hands import Hands
 from tests.app.walking import open_table, settle, write, write_people
@@ -604,3 +605,17 @@ def test_a_start_from_the_table_tells_no_extreme_unless_it_is_wished(qtbot: Any)
         one.known.setChecked(True)
         (editor.button if one is editor else card.button).click()
     assert kept == [(seen, True), ([("stay", seen, True)],)], "from the rows all the same"
+
+
+@pytest.mark.parametrize("language", texts.languages())
+def test_declaring_side_by_side_fits_into_its_half_of_a_screen(qtbot: Any, language: str) -> None:
+    words.choose_language(language)
+    try:
+        card = DeclareCard()
+    finally:
+        words.choose_language(texts.FALLBACK)
+    qtbot.addWidget(card)
+    card.exact.show()
+    card.show()
+    qtbot.waitExposed(card)
+    assert card.minimumSizeHint().width() <= 438, "at 1366 × 768, beside the columns"

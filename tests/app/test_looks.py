@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
 from app.frame.window import Window
 from app.state.settings import Settings
-from app.theme import DARK, theme
+from app.theme import DARK, LIGHT, theme
 from tests.app.hands import Hands
 from tests.app.walking import settle, write_people
 from tests.ratios import slack
@@ -104,6 +104,30 @@ def test_what_was_hidden_looks_as_what_was_in_view(warm_window: Window, qtbot: A
         theme.choose("dark" if look == "light" else "light")
         theme.choose(look)
         assert seen() == hidden, look
+
+
+@pytest.mark.parametrize("step", ["start", "releases", "load"])
+@pytest.mark.guarantee
+def test_a_screen_takes_the_look_after_it_changed_twice_while_it_was_hidden(
+    warm_window: Window, qtbot: Any, step: str
+) -> None:
+    window = warm_window
+
+    def seen() -> Any:
+        qtbot.wait(20)
+        return window.page(step).grab().toImage()
+
+    theme.choose("light")
+    window.go(step)
+    settle(qtbot, window)
+    window.stack.setCurrentWidget(window.page("explore"))
+    for look in ("dark", "light"):
+        theme.choose(look)
+        qtbot.wait(20)
+    window.stack.setCurrentWidget(window.page(step))
+    for look, ground in (("dark", DARK.background), ("light", LIGHT.background)):
+        theme.choose(look)
+        assert seen().pixelColor(3, 3).name().upper() == ground.upper(), look
 
 
 def test_everything_is_drawn_larger_when_the_window_is_opened_again(

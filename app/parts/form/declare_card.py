@@ -28,6 +28,7 @@ from app.parts.making import (
     name_widget,
 )
 from app.parts.prose import Heading, Prose, name_label
+from app.parts.wrapping import Wrapping
 from app.state.study import Study
 from app.theme import mono_font, polish
 from app.work import marking
@@ -168,7 +169,9 @@ class DeclareCard(QWidget):
             align_left(self.button),
         )
         column = make_column(inside=self, spacing=8, margins=0)
-        takes = make_row(self.take, self.exact, STRETCH, spacing=10)
+        takes = Wrapping(spacing=10)  # in French both together are wider than the half of a screen
+        for link in (self.take, self.exact):
+            takes.addWidget(link)
         add(column, self.heading, self.note, takes, self._grid, self.statement, STRETCH)
         self.hide()
 
