@@ -107,6 +107,8 @@ def releases_of(sample, kind: str) -> Iterator[PublicEvidence]:
             yield replace(plain, views=(with_margins("count", (6.0,)),))
         if facts_of(plain).noise and how["family"] == "statistics":  # all that is told is drawn
             yield replace(plain, views=(DRAWN,))
+            ranks = {"quantity": "methods.statistics.counts.numbers.count.label", "of": "rank", "size": None}
+            yield replace(plain, expected=(ranks | {"median": 3.0, "limit": 12.0},))
         if facts_of(plain).noise and how["family"] == "dataset":
             for of in ("invented", "moment", "tested"):  # from noisy counts, from bell curves, and from seeds
                 quantity = "methods.datasets.marginals.numbers.count.label"
