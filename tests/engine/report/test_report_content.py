@@ -63,6 +63,7 @@ columns.more_values columns.code_list columns.range columns.range_step columns.d
 at_risk.above_ln3 table.findings price.none price.affordable price.set_aside guarantee.delta
 price.largest_error price.apart price.apart_note price.fine price.incident decisions.none decisions.within
 decisions.over_money decisions.over_error decisions.second_model decisions.no_reason
+decisions.ahead
 price.precedent price.no_year price.calibrated price.printed price.any_level price.band price.within
 price.above price.window_lower_upper price.window_lower price.window_upper price.window_error
 price.window_money price.window_both price.window_open price.conclusion_open
