@@ -155,7 +155,7 @@ def _refuse_further(file: Path, entries: list[zipfile.ZipInfo]) -> None:
     """Refuse an archive with anything before or behind it: another reader may take that for the release."""
     with file.open("rb") as content:
         content.seek(-_END.size, os.SEEK_END)
-        sign, comment = _END.unpack(content.read())
+        sign, comment = _END.unpack(content.read(_END.size))
     if sign != b"PK\x05\x06" or comment or min(entry.header_offset for entry in entries):
         raise InputRefused("bundle.not_one_file", file=file.name[:100])
     if any(entry.comment for entry in entries):

@@ -152,7 +152,7 @@ def test_plurals_and_numbers_are_those_of_the_language() -> None:
     french, german = languages.find("fr"), languages.find("de")
     assert [french.plural_form(one) for one in ("0", "1", "1,5", "2", "1\u202f000")] == [0, 0, 0, 1, 1]
     assert [german.plural_form(one) for one in ("0", "1", "0,5", "1,5", "1.000")] == [1, 0, 1, 1, 1]
-    assert texts.number(-1234.5, language="de") == "-1.234,5"
+    assert texts.number(-1234.5, language="de") == "−1.234,5"
     assert texts.percent_up(0.9731, language="fr") == "97,4\u00a0%"
 
 
