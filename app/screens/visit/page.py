@@ -386,9 +386,9 @@ class VisitPage(Page):
         self.form.show_form(base, step.parameters, given, self._offered(), problems)
         general = [one for one in problems if one.parameter not in self.form.lines]
         said = [" ".join(words.explain(one)) for one in general]
-        waits = (
-            bool(needed) and not begun
-        )  # the card above asks for the file; what is asked of it comes after
+        # The card above asks for a file, and what is asked of it comes after; one that was there has moved.
+        moved = {one.name for one in method.sources}.intersection(needed)
+        waits = bool(needed) and not moved and not begun
         said += [words.say("app.flow.no_further_table", source=one) for one in needed if not waits]
         # That something was closed was wanted: nothing has gone wrong, and nothing is left to choose.
         is_wanted = not needed and bool(general) and all(one.code.endswith(".closed") for one in general)
