@@ -19,9 +19,8 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
@@ -32,8 +31,9 @@ import pyarrow as pa
 
 from engine import strict_json
 from engine.bounded import read_text
-from engine.errors import Cancelled, InputRefused
+from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
+from engine.stopping import ended_by_stop
 from engine.table.dialects import DIALECTS, FIRST
 from engine.table.dialects.dialect import Dialect
 from engine.table.reading.names import clean_names, refuse_wide
@@ -53,7 +53,6 @@ _KINDS = {
     "other": pa.large_binary(),  # which nothing groups
 }
 _NUMBERS = {"day": pa.int32(), "moment": pa.int64(), "moment_utc": pa.int64()}
-_LOOK_EVERY = 0.2  # seconds
 _KEPT = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "VIRTUAL_ENV")
 
 
@@ -252,28 +251,9 @@ class _Connection:
         counted = {"sent": self._sent, "received": self._received}
         return {"address": self._address.said, **address, **known, **counted}
 
-    @contextmanager
-    def stopped_by(self, progress: Progress) -> Iterator[None]:
+    def stopped_by(self, progress: Progress) -> AbstractContextManager[None]:
         """Let Stop end the other process within a block, whatever the server is busy with."""
-        over = threading.Event()
-
-        def watch() -> None:
-            with suppress(Cancelled):
-                while not over.wait(_LOOK_EVERY):
-                    progress.refuse_stopped()
-                return
-            self._process.kill()
-
-        watching = threading.Thread(target=watch, name="server-stop", daemon=True)
-        watching.start()
-        try:
-            yield
-        except InputRefused:
-            progress.refuse_stopped()  # the connection broke off because it was wished
-            raise
-        finally:
-            over.set()
-            watching.join()
+        return ended_by_stop(progress, self._process.kill, InputRefused)
 
 
 @dataclass(frozen=True)

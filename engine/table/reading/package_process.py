@@ -12,8 +12,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.errors import Cancelled, InputRefused
+from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
+from engine.stopping import ended_by_stop
 from engine.table.reading import package_reader
 
-_LOOK_EVERY = 0.2  # seconds
 _MOST_IDLE = 2
 
 
@@ -52,7 +52,7 @@ class _Process:
     def ask(self, request: Mapping[str, Any], progress: Progress) -> tuple[dict[str, Any], list[np.ndarray]]:
         asked, told = self._process.stdin, self._process.stdout
         assert asked is not None and told is not None
-        with self._stopped_by(progress):
+        with ended_by_stop(progress, self._process.kill, Ended):
             try:
                 asked.write(json.dumps(request).encode() + b"\n")
                 asked.flush()
@@ -80,31 +80,6 @@ class _Process:
                 pipe.close()
         self._process.kill()
         self._process.wait()
-
-    @contextmanager
-    def _stopped_by(self, progress: Progress) -> Iterator[None]:
-        """Let Stop end it: the library cannot be stopped."""
-        over = threading.Event()
-
-        def watch() -> None:
-            with suppress(Cancelled):
-                while not over.wait(_LOOK_EVERY):
-                    progress.refuse_stopped()
-                return
-            self._process.kill()
-
-        watching = threading.Thread(target=watch, name="package-stop", daemon=True)
-        if progress is not SILENT:
-            watching.start()
-        try:
-            yield
-        except Ended:
-            progress.refuse_stopped()
-            raise
-        finally:
-            over.set()
-            if progress is not SILENT:
-                watching.join()
 
 
 _idle: list[_Process] = []
