@@ -76,7 +76,8 @@ def test_every_example_can_be_written(method_id: str, place: int, tmp_path: Path
     wanted = beside(plans(method(method_id))[place], tmp_path)
     found = written(wanted, tmp_path, capsys).to_json()
     for decision in found["decisions"]:
-        assert decision.pop("at")  # when a reason was given is written beside it
+        # When a reason was given is written beside it, and that nothing had asked for it yet.
+        assert decision.pop("at") and decision.pop("ahead") is True
     assert found == wanted.to_json()
 
 
