@@ -55,7 +55,7 @@ def test_a_further_million_rows_against_pandas(task, most_times, most_megabytes,
         added = {name: (found[1] - found[0]) * 1e6 / (LARGE - SMALL) for name, found in least.items()}
         ratio, megabytes = added[task][0] / added["pandas"][0], added[task][1]
         print(
-            f"\na further million rows: {added['a whole run'][0]:.2f} s, {megabytes:.0f} MB;"
+            f"\na further million rows: {added[task][0]:.2f} s, {megabytes:.0f} MB;"
             f" pandas {added['pandas'][0]:.2f} s, {added['pandas'][1]:.0f} MB; {ratio:.1f} times"
         )
         if ratio <= most_times * slack():
