@@ -87,6 +87,17 @@ def _bytes(chunk: pa.Array) -> npt.NDArray[np.uint8] | None:
     return found
 
 
+def may_hold_numbers(texts: Cells) -> bool:
+    """Say whether some text begins as a number does: with a digit, or a sign or blank before one.
+
+    Examples
+    --------
+    >>> may_hold_numbers(pa.array(["P1", "A:"])), may_hold_numbers(pa.array(["P1", "-7"]))
+    (False, True)
+    """
+    return bool(pc.any(pc.less(texts, ":")).as_py())  # the sign behind the last digit
+
+
 def hash_pairs(words: tuple[Words, Words]) -> Words:
     """Return one number for each pair: equal where the pairs are, and by accident where they are not."""
     with np.errstate(over="ignore"):

@@ -92,12 +92,12 @@ def find(db: sqlite3.Connection, holding: str) -> Holding:
     """Return a holding by id, else by name: one that is called by the id of another pays nothing for it."""
     name = check_words(holding, "name").casefold()
     listed = all_holdings(db)
-    for found in (
-        *(one for one in listed if one.id == holding),
-        *(one for one in listed if one.name.casefold() == name),
-    ):
-        return found
-    raise InputRefused("ledger.no_holding", holding=holding)
+    found = [one for one in listed if one.id == holding] or [
+        one for one in listed if one.name.casefold() == name
+    ]
+    if not found:
+        raise InputRefused("ledger.no_holding", holding=holding)
+    return found[0]
 
 
 def _holding(row: sqlite3.Row) -> Holding:

@@ -64,7 +64,9 @@ def _sizes(texts: Any) -> Digests:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pc.any(pc.less(texts, ":")).as_py():  # the sign behind the last digit: none begins with a digit
+    from engine.short_texts import may_hold_numbers
+
+    if not may_hold_numbers(texts):
         return np.zeros(len(texts), dtype=np.uint64)
     numbers = pc.if_else(pc.match_substring_regex(texts, _SHORT), texts, None).cast(pa.int64())
     values = pc.fill_null(numbers, -1).to_numpy(zero_copy_only=False)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from engine import arrays
 from engine.progress import SILENT, Progress
-from engine.short_texts import hash_texts
+from engine.short_texts import hash_texts, may_hold_numbers
 from engine.table.cells import cells_of
 from engine.table.coding import texts_of
 from engine.table.encoded import Encoded, differ
@@ -293,7 +293,7 @@ def _hashed_distinct(text: pa.Array) -> Hashes:
 
 def _hashed_texts(text: pa.Array) -> Hashes:
     """Hash distinct cells, and at the end a missing one, which is a number that is none."""
-    if not pc.any(pc.less(text, ":")).as_py():  # the sign behind the last digit: none begins as a number does
+    if not may_hold_numbers(text):
         return np.append(hash_texts(text, _KEY), _hashed_plainly(pd.Series([np.nan])))
     fits = pc.match_substring_regex(text, _NUMBER)
     numbers = pc.if_else(fits, text, pa.scalar(None, text.type)).cast(pa.float64())

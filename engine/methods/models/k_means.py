@@ -24,13 +24,12 @@ from engine.methods.budget import (
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import describe_model, number_views, privacy_text
-from engine.methods.models.targets import privacy_told
+from engine.methods.models.targets import privacy_told, share_errors
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     MOST_ROUNDS,
     Context,
-    Expected,
     Family,
     Forecast,
     Reads,
@@ -44,7 +43,7 @@ from engine.methods.shared.grid_centres import centres_of
 from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.view import view_of
 from engine.once import once
-from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
+from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.privacy.fixed_point import to_grid
 from engine.privacy.noise import Noise
@@ -329,18 +328,8 @@ class KMeans(ManySums):
 
     @once
     def forecast(self) -> Forecast:
-        noise = self.plan.sum_noise
-        errors = tuple(
-            Expected(
-                Text(f"{WORDS}.numbers.centre.label"),
-                "group",
-                size,
-                min(200.0, 100 * NORMAL_MEDIAN * noise / max(size, 1)),
-                min(200.0, 100 * NORMAL_WITHIN * noise / max(size, 1)),
-                " %",
-            )
-            for size in self.request.sizes
-        )
+        label, noise = Text(f"{WORDS}.numbers.centre.label"), self.plan.sum_noise
+        errors = share_errors(label, "group", self.request.sizes, deviation=noise, most=200.0, unit=" %")
         return Forecast(errors, notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums)))
 
     def judged(self, people: int | None) -> Judged:

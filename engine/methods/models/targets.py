@@ -98,8 +98,18 @@ def class_problems(request: Request, *, method: str) -> list[Problem]:
     return found
 
 
-def share_errors(label: Text, of: str, sizes: Iterable[int], *, deviation: float) -> tuple[Expected, ...]:
-    """Return how far noise moves the share of a class among rows, in points of a hundred, by their number.
+def share_errors(
+    label: Text,
+    of: str,
+    sizes: Iterable[int],
+    *,
+    deviation: float,
+    most: float = 100.0,
+    unit: str = POINTS,
+) -> tuple[Expected, ...]:
+    """Return how far noise moves what is divided by a number of rows, in hundredths, by that number.
+
+    That is the share of a class among them, for instance.
 
     Parameters
     ----------
@@ -110,12 +120,16 @@ def share_errors(label: Text, of: str, sizes: Iterable[int], *, deviation: float
     sizes
         Numbers of rows; a share of none counts as one of a single row.
     deviation
-        Standard deviation of the noise of a count, in rows.
+        Standard deviation of the noise of what is divided: of a count, in rows.
+    most
+        Beyond which nothing can be moved: a share by 100 points.
+    unit
+        Of the errors.
 
     Returns
     -------
     tuple of Expected
-        Median and 95 % limit of a normal error, each at most 100 points.
+        Median and 95 % limit of a normal error, each at most ``most``.
 
     Examples
     --------
@@ -127,9 +141,9 @@ def share_errors(label: Text, of: str, sizes: Iterable[int], *, deviation: float
             label,
             of,
             size,
-            min(100.0, 100 * NORMAL_MEDIAN * deviation / max(size, 1)),
-            min(100.0, 100 * NORMAL_WITHIN * deviation / max(size, 1)),
-            POINTS,
+            min(most, 100 * NORMAL_MEDIAN * deviation / max(size, 1)),
+            min(most, 100 * NORMAL_WITHIN * deviation / max(size, 1)),
+            unit,
         )
         for size in sizes
     )

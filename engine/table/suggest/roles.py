@@ -143,7 +143,7 @@ def _names_somebody(looked: Profile, kind: Kind, found: Found) -> Found | None:
     if says(joint, "somebody") and _are_proper_names(looked):
         return Role.NOT_RECOGNISED, "perhaps_named", {"word": joint}
     if found[0] is Role.PLACE:
-        is_code = not _OF_PLACES.search("".join(parts)) and _coded(looked)
+        is_code = not _OF_PLACES.search(joint) and _coded(looked)
         return (Role.NOT_RECOGNISED, "coded", {}) if is_code else None
     shortest = min(_letters(value, digits=True) for value in looked.sample)
     is_long = shortest >= _DIGITS and (looked.whole or not looked.numeric)
