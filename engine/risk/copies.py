@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from engine import arrays
-from engine.privacy.accuracy import NORMAL_WITHIN
+from engine.privacy.accuracy import share_interval
 
 Codes = arrays.Integers
 Floats = arrays.Floats
@@ -48,12 +48,7 @@ class Rate:
         >>> round(low, 3), round(high, 3)
         (0.237, 0.763)
         """
-        if not self.attacks:
-            return 0.0, 1.0
-        z, n, p = NORMAL_WITHIN, self.attacks, self.share
-        middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        low, high = (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
-        return max(0.0, low), min(1.0, high)
+        return share_interval(self.successes, self.attacks)
 
 
 def copied_rows(released: Mapping[str, Codes], original: Mapping[str, Codes]) -> Rate:

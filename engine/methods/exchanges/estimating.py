@@ -10,7 +10,7 @@ import numpy as np
 
 from engine import arrays
 from engine.methods.exchanges.kit import PAIR, SEVERAL, Question
-from engine.privacy.accuracy import NORMAL_WITHIN
+from engine.privacy.accuracy import NORMAL_WITHIN, share_interval
 from engine.privacy.channels import Bit, Geometry, Option, Sets, Shares, Signs, Wave
 
 ROUNDS = 100
@@ -82,12 +82,9 @@ def of_population(named: int, reports: int, shares: Shares) -> tuple[float, floa
 
     It is not cut: a share below 0 is none, but where the interval ends is told as it is.
     """
-    z = NORMAL_WITHIN**2
-    part = named / reports
-    middle = (part + z / (2 * reports)) / (1 + z / reports)
-    reach = NORMAL_WITHIN * math.sqrt(part * (1 - part) / reports + z / (4 * reports**2)) / (1 + z / reports)
+    low, high = share_interval(named, reports)
     other, gap = float(shares.other), float(shares.gap)
-    return (middle - reach - other) / gap, (middle + reach - other) / gap
+    return (low - other) / gap, (high - other) / gap
 
 
 @dataclass(frozen=True)

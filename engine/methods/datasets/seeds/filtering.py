@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
 from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weigh_crowd
-from engine.privacy.accuracy import NORMAL_WITHIN
 from engine.privacy.mechanisms.seeded_rows import SeededRows
 
 Codes = arrays.Integers
@@ -39,22 +37,6 @@ def distance_at_most(*, small: float, passing: float) -> float:
     alpha = 1 / (passing * (1 - small))
     found = small + (1 - passing) / (2 * passing) if alpha <= 2 else (alpha - 1) / 2
     return min(1.0, found)
-
-
-def upper_edge(found: int, tries: int) -> float:
-    """Return the upper edge of the interval of 95 % of a share. E. Wilson (1927).
-
-    Examples
-    --------
-    >>> round(upper_edge(0, 100), 3), upper_edge(0, 0)
-    (0.037, 1.0)
-    """
-    if tries == 0:
-        return 1.0
-    share, z = found / tries, NORMAL_WITHIN
-    middle = share + z**2 / (2 * tries)
-    spread = z * math.sqrt(share * (1 - share) / tries + z**2 / (4 * tries**2))
-    return min(1.0, (middle + spread) / (1 + z**2 / tries))
 
 
 def smallest_crowd(crowd: Crowd, test: SeededRows) -> Codes:

@@ -16,7 +16,7 @@ from engine.methods.budget import budget_problems, is_replace_one, required_budg
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.boxes import Declared
-from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
+from engine.methods.datasets.seeds.filtering import distance_at_most
 from engine.methods.datasets.seeds.foreseeing import TOO_HIGH, TOO_LOW, alone_of, share_alone
 from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, make_rows
@@ -50,7 +50,7 @@ from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.view import view_of
 from engine.numbers import brief
 from engine.once import once
-from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN, share_interval
 from engine.privacy.events import Event, Parallel
 from engine.privacy.mechanisms import GeometricThreshold, LaplaceThreshold, SeededRows
 from engine.privacy.promise import Promise
@@ -368,7 +368,7 @@ def _plan_view(test: SeededRows, design: SeedMethod) -> TableView:
 
 def _filter(found: Made, test: SeededRows) -> float:
     """Return how far rows from seeds may lie from what they would be without a test."""
-    small, passing = upper_edge(found.unsure, found.tried), test.chance(test.nearly_sure)
+    small, passing = share_interval(found.unsure, found.tried)[1], test.chance(test.nearly_sure)
     return distance_at_most(small=small, passing=passing)
 
 
