@@ -1,6 +1,7 @@
-"""Names of arrays by what they hold, for annotations.
+"""Names of arrays by what they hold, for annotations; and the different values of one.
 
-At run time they are not looked up in numpy, so that a command that only reads declarations does not load it.
+At run time the names are not looked up in numpy, so that a command that only reads declarations does not load
+it.
 """
 
 from __future__ import annotations
@@ -23,3 +24,23 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 else:
     Anything = Bools = Bytes = Dates = Floats = HalfFloats = Integers = Objects = Whole = Words = Any
+
+
+def distinct(values: Whole) -> Whole:
+    """Return the different values of an array of whole numbers, shape (values,), in ascending order.
+
+    Notes
+    -----
+    By sorting. ``numpy.unique`` looks for them by hash since 2.3, which takes about the same where few are
+    different, and many times as long where most are: 1.6 s beside .09 s for 1.5 million numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> distinct(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    import numpy as np
+
+    ordered = np.sort(values, axis=None)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered

@@ -18,6 +18,9 @@ Cells: TypeAlias = "pa.Array | pa.ChunkedArray"
 LONGEST_SHORT = 15
 """Bytes of a text; the sixteenth byte says how many it has."""
 
+FEW = 5_000
+"""Texts: to hash fewer than these many at a time takes longer than one by one."""
+
 _PIECE = 1 << 17  # texts at a time: what is in between stays small
 _IN_CACHE = 1 << 14  # words at a time that stay in the processor's cache while they are mixed
 _SIP = b"uespemosmodnarodarenegylsetybdet"  # read as words when asked for: a number loads numpy
@@ -135,7 +138,7 @@ def hash_texts(cells: Cells, key: str) -> Words:
     Notes
     -----
     Source: J.-P. Aumasson and D. J. Bernstein, SipHash: a fast short-input PRF, 2012; mixed by the finaliser
-    of SplitMix64. Short texts are hashed many at a time, in a third of the time that pandas takes.
+    of SplitMix64. Many short texts are hashed at once, in a third of the time that pandas takes.
 
     Examples
     --------
@@ -154,20 +157,26 @@ def hash_texts(cells: Cells, key: str) -> Words:
 
 
 def _hash_piece(piece: pa.Array, key: str) -> Words:
+    if piece.null_count:
+        raise ValueError("a text is missing")
+    if len(piece) < FEW:
+        return _hash_one_by_one(piece, key)
     words = words_of(piece)
     if words is not None:
         return _siphash(words, key)
-    if piece.null_count:
-        raise ValueError("a text is missing")
     found = np.empty(len(piece), np.uint64)
     is_long = pc.greater(pc.binary_length(piece), LONGEST_SHORT)
-    longer = piece.filter(is_long).to_numpy(zero_copy_only=False)
     words = words_of(piece.filter(pc.invert(is_long)))
     assert words is not None, "a text of another type"
     chosen = is_long.to_numpy(zero_copy_only=False)
-    found[chosen] = pd.util.hash_array(longer, hash_key=key, categorize=False)
+    found[chosen] = _hash_one_by_one(piece.filter(is_long), key)
     found[~chosen] = _siphash(words, key)
     return found
+
+
+def _hash_one_by_one(texts: pa.Array, key: str) -> Words:
+    objects = texts.to_numpy(zero_copy_only=False)
+    return np.asarray(pd.util.hash_array(objects, hash_key=key, categorize=False), dtype=np.uint64)
 
 
 def _siphash(words: tuple[Words, Words], key: str) -> Words:

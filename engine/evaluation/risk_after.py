@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine import arrays
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.methods.protocol import Family, Method, Rows, TableArtefact
 from engine.numbers import brief
@@ -66,7 +67,7 @@ class RiskAfter(InternalMeasure):
             return InternalMeasured(_by_all_view(by_all), by_all)
         before = _figures(context.used.rows(), columns, schema)
         found = {"original": before, "released": _figures(after, columns, schema)}
-        if artefact.origins is not None and len(after) and len(np.unique(person)) < len(person):
+        if artefact.origins is not None and len(after) and len(arrays.distinct(person)) < len(person):
             found["original"] |= _people(context.used.rows(), identifying, schema, person)
             found["released"] |= _people(after, identifying, schema, person[artefact.origins])
         views = (*_by_all_view(by_all), *_views(found, identifying))
@@ -134,8 +135,9 @@ def _people(
     reads = group_rows(EncodedTable(len(rows), encoded)).number
     person = dense(person, int(person.max()) + 1)[0]
     sets = group_rows(EncodedTable(len(rows), encoded, people=person))
-    pairs = np.unique(np.column_stack([reads, person]), axis=0)
-    return {"smallest_once": int(np.bincount(pairs[:, 0]).min()), "smallest_set": sets.smallest}
+    width = int(person.max()) + 1
+    pairs = arrays.distinct(reads * width + person)
+    return {"smallest_once": int(np.bincount(pairs // width).min()), "smallest_set": sets.smallest}
 
 
 def _typed(values: pd.Series, column: Column) -> tuple[pd.Series, Column]:

@@ -117,6 +117,7 @@ def _read(file: Traversable) -> bytes:
         return b""
 
 
+@cache
 def _version(name: str) -> str:
     try:
         return version(name)

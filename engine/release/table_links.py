@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN
@@ -47,7 +48,7 @@ def hang_together(plan: Plan, *, base: Path = Path(), progress: Progress = SILEN
     everybody = link(people[MAIN], people[MAIN])
     # rows of one person in the first table are one parent
     found = [(name, MAIN, link(people[name], people[MAIN])) for name in names if name != MAIN]
-    lines = [_line(*one, rows=np.unique(everybody.parent[everybody.parent >= 0])) for one in found]
+    lines = [_line(*one, rows=arrays.distinct(everybody.parent[everybody.parent >= 0])) for one in found]
     record, record_of = plan.parameters.get("record"), plan.parameters.get("record_of")
     if len(names) > 2 and _holds(tables[names[1]], record) and _holds(tables[names[2]], record_of):
         whose = {name: links.parent for name, _, links in found}

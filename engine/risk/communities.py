@@ -454,6 +454,6 @@ def likeness(invented: Visits, real: Visits, *, chance: np.random.Generator) -> 
 def _sets(visits: Visits) -> list[bytes]:
     """Return the set of places of every person, as something that can be counted."""
     _, places, _ = visits.sizes
-    pairs = np.unique(visits.person * places + visits.place)
+    pairs = arrays.distinct(visits.person * places + visits.place)
     starts = np.flatnonzero(np.diff(pairs // places)) + 1
     return [one.tobytes() for one in np.split(pairs % places, starts)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from engine import arrays
 from engine.arrays import Whole
 from engine.table.hierarchies import Hierarchy
 
@@ -99,7 +100,7 @@ def downcoding(
     alone = 0 if original is not None else None
     for name in names:
         inside = released[name].isin(list(certain[name])).to_numpy()
-        own = np.unique(number[inside])
+        own = arrays.distinct(number[inside])
         opened |= set(own.tolist())
         predicates += 2 * len(own)
         if original is None or alone is None:

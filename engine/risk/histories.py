@@ -56,7 +56,7 @@ def single_out(
     M. Verleysen and V. Blondel, "Unique in the crowd" (2013).
     """
     width = int(point.max(initial=0)) + 1
-    own = np.unique(person * width + point)
+    own = arrays.distinct(person * width + point)
     who, what = own // width, own % width
     sizes = np.bincount(who)
     starts = np.cumsum(sizes) - sizes

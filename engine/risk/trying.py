@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.progress import SILENT, Progress
 from engine.risk.combinations import (
     Codes,
@@ -173,7 +174,7 @@ def risk_today(table: Table, schema: Schema, *, limit: int, progress: Progress =
     causes = causes_of(trials, limit=limit, progress=progress.part(0.6, 1.0))
     exposed = exposed_people(encoded, uniques)
     rows = np.flatnonzero(uniques.smallest)
-    singled = len(rows if encoded.people is None else np.unique(encoded.people[rows]))
+    singled = len(rows if encoded.people is None else arrays.distinct(encoded.people[rows]))
     groups = sum(people // size for size, people in now.sizes.items())
     average = groups / encoded.n_people if encoded.n_people else 0.0
     return RiskToday(trials, names, limit, now, average, causes, exposed, singled, size)

@@ -100,8 +100,7 @@ class Table(Shown):
     @property
     def heading(self) -> pd.DataFrame:
         """The columns without a row; an empty part of the frame would hold all of its memory."""
-        kinds = zip(self.names, self._frame.dtypes, strict=True)
-        return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in kinds})
+        return self._frame.take(np.empty(0, dtype=np.intp))
 
     def pieces(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Give the private rows of some columns piece by piece, as whatever holds them has them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import short_texts
-from engine.short_texts import LONGEST_SHORT, Numbering, hash_texts
+from engine.short_texts import FEW, LONGEST_SHORT, Numbering, hash_texts
 from engine.table.encoded import Encoded, Gathering
 from engine.table.fingerprint import Tracing, fingerprints
 from engine.table.table import Table
@@ -23,16 +25,19 @@ KEYS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=16, 
 
 
 @settings(max_examples=many(80), deadline=None)
-@given(texts=st.lists(TEXTS, min_size=1, max_size=20), key=KEYS)
-def test_texts_are_hashed_as_pandas_hashes_them_one_by_one(texts, key):
+@given(texts=st.lists(TEXTS, min_size=1, max_size=20), key=KEYS, few=st.sampled_from([0, 10, FEW]))
+def test_texts_are_hashed_as_pandas_hashes_them_one_by_one(texts, key, few):
     """By these hashes ledgers know people: another one for any text would know nobody again."""
     expected = pd.util.hash_array(np.array(texts, dtype=object), hash_key=key, categorize=False)
-    assert hash_texts(pa.array(texts), key).tolist() == expected.tolist()
     apart = pa.chunked_array([texts[:1], [], texts[1:]], pa.large_string())
-    assert hash_texts(apart, key).tolist() == expected.tolist()
+    with patch.object(short_texts, "FEW", few):  # as many at once as they are, or one by one
+        assert hash_texts(pa.array(texts), key).tolist() == expected.tolist()
+        assert hash_texts(apart, key).tolist() == expected.tolist()
 
 
-def test_a_text_that_is_missing_has_no_hash():
+@pytest.mark.parametrize("few", [0, FEW])
+def test_a_text_that_is_missing_has_no_hash(few, monkeypatch):
+    monkeypatch.setattr(short_texts, "FEW", few)
     with pytest.raises(ValueError, match="missing"):
         hash_texts(pa.array(["a", None]), "k" * 16)
 

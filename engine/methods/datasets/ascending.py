@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.methods.datasets.conditions import Condition, cells_of
 from engine.methods.datasets.joining import Joining, ends_of_groups, row_loss, steps_between
 from engine.methods.datasets.losses import certainty
@@ -201,7 +202,7 @@ def _people(group: Codes, members: Members) -> Codes:
     """Return how many people every group has, given the group of each combination, -1 for none."""
     of_entry = group[members.combination]
     inside = of_entry >= 0
-    pairs = np.unique(of_entry[inside] * members.people + members.person[inside])
+    pairs = arrays.distinct(of_entry[inside] * members.people + members.person[inside])
     return np.bincount(pairs // max(1, members.people), minlength=int(group.max()) + 1).astype(np.int64)
 
 
@@ -289,7 +290,7 @@ class _Kinds:
     @property
     def free_people(self) -> int:
         """How many people are of no kind yet."""
-        return len(np.unique(self.person[self.free]))
+        return len(arrays.distinct(self.person[self.free]))
 
     def fix(self, steps: tuple[int, ...]) -> None:
         """Make kinds of the free people who share their set on some steps with enough others."""
@@ -300,7 +301,7 @@ class _Kinds:
             holds = own.whole(holds & self._fulfil(entries, own))
         if not holds.any():
             return
-        kinds = np.unique(own.kind[holds])
+        kinds = arrays.distinct(own.kind[holds])
         number = np.full(len(own.people), -1, dtype=np.int64)
         number[kinds] = len(self.steps) + np.arange(len(kinds))
         of_entry = number[own.kind[own.group]]
@@ -315,7 +316,7 @@ class _Kinds:
         nowhere_coarser = np.flatnonzero((np.array(self.steps) <= np.array(steps)).all(axis=1))
         if not len(nowhere_coarser):
             return
-        alone = np.unique(self.person[self.free])
+        alone = arrays.distinct(self.person[self.free])
         shown = np.concatenate([alone, np.array(self.one)[nowhere_coarser]])
         place = np.full(int(self.person.max()) + 1, -1, dtype=np.int64)
         place[shown] = np.arange(len(shown))

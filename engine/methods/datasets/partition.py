@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.methods import option
 from engine.methods.datasets.attacks import attack_by_downcoding
 from engine.methods.datasets.conditions import Condition, cells_of
@@ -354,7 +355,7 @@ class _Cutting:
             of_all[own] = number
             if not self.members.each_once:
                 inside = of_all[self.members.combination] >= 0
-                pairs = np.unique(
+                pairs = arrays.distinct(
                     of_all[self.members.combination[inside]] * self.members.people
                     + self.members.person[inside]
                 )

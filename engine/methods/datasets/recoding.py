@@ -202,7 +202,7 @@ class Members:
         """Return the number of people of every group, given the number of the group of each combination."""
         groups, person = numbers[self.combination], self.person
         if not self.each_once:
-            pairs = np.unique(groups * self.people + person)
+            pairs = arrays.distinct(groups * self.people + person)
             groups = pairs // self.people
         return np.bincount(groups, minlength=int(numbers.max(initial=-1)) + 1).astype(np.int64)
 

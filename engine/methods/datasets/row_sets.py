@@ -49,7 +49,7 @@ class Parted:
 
     def of_kept(self, kept: Holds) -> Codes:
         """Return how many people each set has whose groups are kept."""
-        return self.people[np.unique(self.kind[kept])]
+        return self.people[arrays.distinct(self.kind[kept])]
 
 
 def group_entries(reads: Codes, person: Codes) -> Parted:

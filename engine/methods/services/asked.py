@@ -447,9 +447,9 @@ class Query:
         key = self.schema.person_key
         assert key is not None
         people = rows.read(("person", key.name), lambda frame: pd.factorize(frame[key.name])[0])
-        among = [np.unique(people[self.question.mask(rows)]).size]
+        among = [arrays.distinct(people[self.question.mask(rows)]).size]
         if self.kind == SHARE:
-            inside = np.unique(people[self.within.mask(rows)]).size
+            inside = arrays.distinct(people[self.within.mask(rows)]).size
             among = [inside, among[0] - inside]
         return np.array(among, dtype=np.int64)
 

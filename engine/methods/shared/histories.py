@@ -308,7 +308,7 @@ class Histories:
                 order = np.argsort(where // places, kind="stable")
                 where = where[order[_lasts(where[order] // places)]]
             else:
-                where = np.unique(where)
+                where = arrays.distinct(where)
             person = where // (slots * places)
             more = events.stop < len(times) and self.person[events.stop] == self.person[events.stop - 1]
             held = where[person == self.person[events.stop - 1]] if more else held[:0]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.ledger import Ledger, people, traces
 from engine.ledger.people import MOST_KEPT, NONE, Digests, Gathered, below, halvings
@@ -20,7 +21,7 @@ from tests.engine.adversarial.requests import HEADER, plan_for
 from tests.noise_source import seeded_noise
 
 MADE = np.random.default_rng(11)
-EVERY = np.unique(MADE.integers(0, 2**64, 1_500_000, dtype=np.uint64))
+EVERY = arrays.distinct(MADE.integers(0, 2**64, 1_500_000, dtype=np.uint64))
 SOME = MADE.permutation(EVERY)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.datasets.masking.catalogue import STEPS, fields, problems
@@ -133,7 +134,7 @@ class Masking(Method):
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
         working = Working(next(iter(tables.values())), self.request.schema, self.options.columns, chance)
-        people, before = len(np.unique(working.people)), alone_in(working)
+        people, before = len(arrays.distinct(working.people)), alone_in(working)
         names = tuple(working.identifying())
         steps = self.values.get("steps") or ()
         after = []
@@ -161,9 +162,9 @@ def alone_in(working: Working) -> int:
     for name in names:
         own = pd.factorize(working.ranked_or_places(name), use_na_sentinel=False)[0]
         key = pd.factorize(key * (int(own.max(initial=0)) + 1) + own)[0].astype(np.int64)
-    pairs = np.unique(np.column_stack([key, working.people]), axis=0)
-    sizes = np.bincount(pairs[:, 0])
-    return len(np.unique(pairs[sizes[pairs[:, 0]] == 1, 1]))
+    width = int(working.people.max(initial=0)) + 1
+    key, people = np.divmod(arrays.distinct(key * width + working.people), width)
+    return len(arrays.distinct(people[np.bincount(key)[key] == 1]))
 
 
 def _entry(design: Masking, name: str, done: list[Text]) -> DictionaryEntry:

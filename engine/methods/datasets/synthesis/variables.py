@@ -187,7 +187,7 @@ def _holders(place: Codes, size: int, people: Codes | None) -> Codes:
     if people is None:
         return np.bincount(place, minlength=size)
     width = int(people.max(initial=0)) + 1
-    return np.bincount(np.unique(place * width + people) // width, minlength=size)
+    return np.bincount(arrays.distinct(place * width + people) // width, minlength=size)
 
 
 def values_of(variable: Variable) -> Floats:

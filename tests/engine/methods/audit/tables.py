@@ -12,6 +12,7 @@ import hashlib
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -203,8 +204,13 @@ def bench(method: Method, plan: Plan, folder: Path, *, people: int) -> Bench:
 def shipped(plan: Plan, source: str) -> Rows:
     """Return the rows of a table that comes with the program."""
     path = posixpath.normpath(f"examples/{plan.files[source].path}")
+    return tuple(dict(row) for row in _rows_of(path, plan.files[source].options["delimiter"]))
+
+
+@cache
+def _rows_of(path: str, delimiter: str) -> Rows:
     text = (files("resources") / path).read_text(encoding="utf-8")
-    return tuple(csv.DictReader(text.splitlines(), delimiter=plan.files[source].options["delimiter"]))
+    return tuple(csv.DictReader(text.splitlines(), delimiter=delimiter))
 
 
 def few(bench: Bench, people: int) -> Rows:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.datasets.ascending import make_ascending_groups
@@ -103,7 +104,7 @@ def _members(number: Places, working: Working) -> Members:
     if not working.several_rows:
         return Members(number, working.people)
     size = int(working.people.max(initial=0)) + 1
-    pairs = np.unique(number * size + working.people)
+    pairs = arrays.distinct(number * size + working.people)
     return Members(pairs // size, pairs % size)
 
 
