@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from engine.errors import InputRefused
@@ -124,7 +125,8 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
     rows, ends = _parse(lines[skipped:], delimiter, quote, escape, given.multiline)
     if not rows and not is_said:
         raise InputRefused("table.empty_file", file=file)
-    rows = [[ends_of_lines.shown(cell) for cell in row] for row in rows]
+    if ends_of_lines.mark in text:
+        rows = [[ends_of_lines.shown(cell) for cell in row] for row in rows]
     width = given.width or max(_width(rows), 1)
     refuse_wide(width, file)
     header, why = (given.header, "given") if given.header is not None else header_of(rows, width)
@@ -143,7 +145,9 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
         quote=quote,
         escape=escape,
         line_ends=line_ends,
-        multiline=_multiline(rows, ends_of_lines, quote, is_all=whole and len(every_line) <= SAMPLE_ROWS),
+        multiline=_multiline(rows, ends_of_lines, quote, is_all=whole and len(every_line) <= SAMPLE_ROWS)
+        if given.multiline is None
+        else given.multiline,
         date_order=given.date_order or date_order_in(body),
         width=given.width or max(width, len(rows[0]) if header else 0),
     )
@@ -477,6 +481,8 @@ def _preamble(lines: Sequence[str], delimiter: str, quote: str, escape: str, mul
 
 
 def _decimal(body: Sequence[Sequence[str]], given: ReadOptions) -> tuple[str, str, str]:
+    if given.decimal is not None and given.thousands is not None:
+        return given.decimal, given.thousands, "given"
     cells = [cell for row in body[:300] for cell in row if cell[-1:].isdigit() and len(cell) <= LONGEST]
     comma = sum(1 for cell in cells if "," in cell and is_number(cell, ","))
     point = sum(1 for cell in cells if "." in cell and is_number(cell))
@@ -511,5 +517,5 @@ def date_order_in(body: Iterable[Sequence[str]]) -> str | None:
 
 def _missing(body: Sequence[Sequence[str]]) -> tuple[str, ...]:
     known = set(MISSING_CODES)
-    seen = {cell.strip() for row in body for cell in row} & known
+    seen = {cell.strip() for cell in set(chain.from_iterable(body))} & known
     return tuple(code for code in MISSING_CODES if code in seen)
