@@ -112,15 +112,22 @@ def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
 
 
 def _titles(rows: list[list[str]], width: int) -> int:
-    """Return how many rows above the names hold something else: a title, a date of export.
+    """Return how many rows above the names hold something else: a title, a date of export, names of groups.
 
-    Only a clear case: they have one cell each, in words, and all columns of the row below them have a name.
+    Only a clear case: they have words, and all columns of the row below them have a name. Where they have
+    more than one cell, fewer than half of the columns have one, and the names stand over numbers or days.
     """
-    count = next((place for place, row in enumerate(rows[:10]) if sum(map(bool, row)) > 1), 0)
-    names = rows[count]
-    is_clear = width > 2 and len(names) == width and all(cell.strip() for cell in names)
-    is_clear = is_clear and all(any(map(str.isalpha, row[-1])) for row in rows[:count])
-    return count if is_clear and header_of(rows[count:], width)[0] else 0
+    most = max(1, (width - 1) // 2)
+    count = next((place for place, row in enumerate(rows[:10]) if sum(map(bool, row)) > most), 0)
+    names, above = rows[count], [[cell for cell in row if cell] for row in rows[:count]]
+    if len(names) != width or not all(cell.strip() for cell in names):
+        return 0
+    if not all(any(map(str.isalpha, "".join(cells))) for cells in above):
+        return 0
+    header, why = header_of(rows[count:], width)
+    if width == 2 or any(len(cells) > 1 for cells in above):
+        header = header and why == "text_over_numbers" and len(set(names)) == width
+    return count if header else 0
 
 
 def _rows_above(options: ReadOptions) -> int:

@@ -268,11 +268,25 @@ TITLE = ("Report of 2020",)
 
 @pytest.mark.parametrize(
     "above",
-    [(), (TITLE,), ((None,), TITLE), (TITLE, (None,)), (TITLE, ("as of May",)), (TITLE, (None,), TITLE)],
+    [
+        (),
+        (TITLE,),
+        ((None,), TITLE),
+        (TITLE, (None,)),
+        (TITLE, ("as of May",)),
+        (TITLE, (None,), TITLE),
+        (("Report", "2020"),),
+        (("created", None, None, "May 2020"), TITLE),
+        (("people", None, None, "stays"),),
+    ],
 )
 def test_excel_with_title_rows_reads_as_without(tmp_path, above):
     """As a text file does. A plan from before, which says where the names are, reads as it did."""
-    rows = [("sex", "age", "note"), *((("f", age, None), ("m", age, "x"))[age % 2] for age in range(20, 40))]
+    columns = ("sex", "age", "note", "days", "ward")
+    rows = [
+        columns,
+        *((("f", age, None, 3, "A"), ("m", age, "x", 4, "B"))[age % 2] for age in range(20, 40)),
+    ]
     book = Workbook()
     for row in (*above, *rows):
         book.active.append(row)
@@ -280,7 +294,7 @@ def test_excel_with_title_rows_reads_as_without(tmp_path, above):
     book.save(tmp_path / "a.xlsx")
     table = read_table(tmp_path / "a.xlsx")
     titles = sum(row != (None,) for row in above)
-    assert table.names == ("sex", "age", "note") and table.n_rows == 20 and table.options.skip_rows == titles
+    assert table.names == columns and table.n_rows == 20 and table.options.skip_rows == titles
     assert read_table(tmp_path / "a.xlsx", options=table.options).rows().equals(table.rows())
     pinned = read_table(tmp_path / "a.xlsx", options=ReadOptions(header=True))
     assert pinned.n_rows == 20 + titles and pinned.options.skip_rows == 0
@@ -293,6 +307,8 @@ def test_excel_with_title_rows_reads_as_without(tmp_path, above):
         [("a", "b"), ("x",), ("y", "z")],
         [("a",), ("x", "y"), ("y", "z")],
         [("a", None, "c"), ("x", "y", "z")],
+        [("a", "b", None, None, None), ("f", "g", "h", "i", "j"), ("x", "y", "z", "u", "v")],
+        [("a", None, None, "b", None), ("f", 1, "h", "i", 2), ("x", 3, "z", "u", 4)],
         [(1,), ("a", "b", "c"), ("d", "e", "f"), (2,)],
     ],
 )
