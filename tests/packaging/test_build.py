@@ -86,6 +86,15 @@ def test_the_sample_from_the_frozen_command_line(built: Path, tmp_path: Path) ->
     assert "absent" not in evidence  # every library is named with its version
 
 
+def test_nothing_in_it_depends_on_the_folder_in_which_it_was_built(built: Path) -> None:
+    """Lists of what was installed hold sums of scripts that name their Python: two builds were not equal."""
+    files = [path for path in built.rglob("*") if path.is_file() and not path.is_symlink()]
+    of_installers = {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"}
+    assert len(files) > 1000 and not [path for path in files if path.name in of_installers]
+    here = {str(ROOT).encode(), sys.prefix.encode()} - {b"/usr"}
+    assert not [path for path in files if any(one in path.read_bytes() for one in here)]
+
+
 def test_the_frozen_command_line_finds_every_method(built: Path, tmp_path: Path) -> None:
     here = subprocess.run(
         [sys.executable, "-m", "engine", "methods"], cwd=ROOT, capture_output=True, text=True, check=True
