@@ -460,6 +460,8 @@ def test_a_file_of_questions_shows_its_total_and_its_free_ones(
     assert not field.wrong.isVisible() and field.table is not None
     assert page.takes.plain().startswith("10 lines; 1 of them cost nothing. It takes ε 0.09 ")
     model = field.table.model()
+    assert field.table.verticalScrollBar().maximum() == field.table.horizontalScrollBar().maximum() == 0
+    assert field.table.isVisible(), "all ten lines stand on the page itself"
     costs = [model.index(place, model.columnCount() - 1).data() for place in range(model.rowCount())]
     assert [one.partition(" Right")[0] for one in costs] == [words.say("app.visit.free")] + [
         "Costs ε 0.01."
