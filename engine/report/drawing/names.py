@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 Place = tuple[float, float]
@@ -17,8 +19,9 @@ Segment = tuple[Place, Place]
 FAR = (0.0, 0.7, 1.6, 2.8, 4.2)  # heights of a name between it and its point
 ALONE = 1.0  # a name farther away than so many heights of a line has a line to its point
 NEARER = 0.6  # of the way to the next other point: a name is at most as far from its own
-MOST_TRIED = 4000
-GRID = 12
+MOST_TRIED = 300
+GRID = 8
+MOST_CHOICES = 24  # of one name
 
 
 @dataclass(frozen=True)
@@ -101,42 +104,31 @@ def place_names(
     >>> [round(one.box[0]) for one in near], [one.leader for one in near]
     ([24, 84], [None, None])
     """
-    wanted = list(range(len(points)))
     rather = list(upwards) or [True] * len(points)
+
+    @cache
+    def choose(at: int, strict: bool) -> list[Named]:
+        near = _candidates(points[at], sizes[at], within, radius, line, rather[at], strict)
+        stand = (one for one in near if _stands(one, at, points, taken, radius, strict))
+        return list(islice(stand, MOST_CHOICES))
+
     for count in range(len(points), 0, -1):  # the last ones give way first
         for strict in (True, False):
-            found = _search(wanted[:count], points, sizes, within, taken, radius, line, rather, strict)
+            choices = [choose(at, strict) for at in range(count)]
+            found = _search(choices) if all(choices) else None
             if found is not None:
                 return (*found, *[None] * (len(points) - count))
     return tuple(None for _ in points)
 
 
-def _search(
-    wanted: Sequence[int],
-    points: Sequence[Place],
-    sizes: Sequence[Place],
-    within: Box,
-    taken: Sequence[Box],
-    radius: float,
-    line: float,
-    upwards: Sequence[bool],
-    strict: bool,
-) -> list[Named] | None:
-    """Return a place for each of the wanted names, found by going back where one has none left."""
-    choices = [
-        [
-            one
-            for one in _candidates(points[at], sizes[at], within, radius, line, upwards[at], strict)
-            if _stands(one, at, points, taken, radius, strict)
-        ]
-        for at in wanted
-    ]
+def _search(choices: Sequence[Sequence[Named]]) -> list[Named] | None:
+    """Return a place for each name, found by going back where one has none left; None where that is long."""
     found: list[Named] = []
     tried = 0
 
     def go_on() -> bool:
         nonlocal tried
-        if len(found) == len(wanted):
+        if len(found) == len(choices):
             return True
         for one in choices[len(found)]:
             tried += 1
