@@ -71,6 +71,7 @@ class Theme:
     def __init__(self) -> None:
         self._mode = "system"
         self._tokens = LIGHT
+        self.only_colours = False  # while widgets are styled anew and keep their sizes
         self._told = _Told()
 
     def begin(self) -> None:
@@ -125,21 +126,31 @@ def restyle(application: QApplication, sheet: str) -> None:
         return
     own, polished = Qt.WidgetAttribute.WA_SetStyle, Qt.WidgetAttribute.WA_WState_Polished
     grounds, plain = _grounds(application), QPalette()
-    unseen = [one for one in application.allWidgets() if not (one.isVisible() or one.testAttribute(own))]
+    unseen, fields = list[QWidget](), list[QWidget]()
+    for one in application.allWidgets():
+        visible = one.isVisible()
+        marked = not visible and not one.testAttribute(own)
+        if marked:
+            unseen.append(one)
+        if (visible or marked) and (isinstance(one, QLineEdit | QPlainTextEdit) or one in grounds):
+            fields.append(one)
     for one in unseen:
         one.setAttribute(own, True)
         one.setAttribute(polished, False)
-    application.setStyleSheet("")
-    for one in application.allWidgets():
-        if (one in grounds or isinstance(one, QLineEdit | QPlainTextEdit)) and one.isVisible():
-            one.setPalette(plain)  # else it keeps its colour where the look changed twice while it was hidden
-    application.setStyleSheet(sheet)
-    for one in unseen:
-        one.setAttribute(own, False)
-        if one in grounds or isinstance(one, QLineEdit | QPlainTextEdit):
-            one.setPalette(
-                plain
-            )  # else a ground keeps its colour, and a field that of what it says while empty
+    theme.only_colours = bool(application.styleSheet())
+    try:
+        application.setStyleSheet("")
+        for one in fields:
+            if one.isVisible():
+                one.setPalette(plain)  # else it keeps its colour where the look changed twice while hidden
+        application.setStyleSheet(sheet)
+        for one in unseen:
+            one.setAttribute(own, False)
+        for one in fields:
+            if not one.isVisible():
+                one.setPalette(plain)  # else a ground keeps its colour, a field that of what it says empty
+    finally:
+        theme.only_colours = False
 
 
 def _grounds(application: QApplication) -> set[QObject]:

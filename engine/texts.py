@@ -42,6 +42,7 @@ CHOICE = "|"  # between the word for one and the word for several
 QUOTED = "quoted"
 DAY = "day"
 APART = "apart"  # a list of what may hold commas itself
+_EITHER = re.compile(r"\[\[([^|\]]*)\|(.*?)\]\]")  # what the window says, and what the command line says
 MOST_QUOTED = 8
 """Values that a sentence names: more are cut, with a sign that says so."""
 PROTECTED = "@"  # begins the places of the words for who is protected
@@ -274,11 +275,13 @@ _CELLS = {
 }
 
 
-def _pattern(text_id: str, language: str) -> tuple[str, str]:
+def _pattern(text_id: str, language: str, *, in_window: bool = False) -> tuple[str, str]:
     """Return a sentence and the language that it is in, by whose manners it is filled in."""
     for spoken_in in (language, FALLBACK):
         sentence = _find(text_id, spoken_in)
         if sentence is not None:
+            if "[[" in sentence:
+                sentence = _EITHER.sub(lambda found: found[1 if in_window else 2], sentence)
             return sentence, spoken_in
     raise KeyError(text_id)
 
@@ -329,10 +332,23 @@ def _joint(found: re.Match[str]) -> str:
     return f"; {begins}"
 
 
-def sentences(code: str, values: Mapping[str, Any], *, language: str = FALLBACK) -> tuple[str, str]:
-    """Return the pair (what, do) of an error or problem code."""
+def sentences(
+    code: str, values: Mapping[str, Any], *, language: str = FALLBACK, in_window: bool = False
+) -> tuple[str, str]:
+    """Return the pair (what, do) of an error or problem code.
+
+    ``in_window`` where nobody types commands: of ``[[this|--that]]`` in a text the first part is said then.
+
+    Examples
+    --------
+    >>> [sentences("price.no_error", {"mechanism": "m"}, in_window=one)[1] for one in (True, False)]
+    ['Leave “largest error” out.', 'Leave --max-error out.']
+    """
     base = _base(code)
-    return text(f"{base}.what", language=language, **values), text(f"{base}.do", language=language, **values)
+    what, do = (
+        _fill(*_pattern(f"{base}.{part}", language, in_window=in_window), values) for part in ("what", "do")
+    )
+    return what, do
 
 
 def _base(code: str) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app import words
-from app.theme import polish, text_font
+from app.theme import polish, text_font, theme
 
 
 def tell_whole(field: QLineEdit) -> None:
@@ -65,7 +65,9 @@ class Wrapped(QLabel):
         super().setContentsMargins(*margins)
 
     def changeEvent(self, event: QEvent) -> None:
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+        # Another look has other colours: what was measured holds.
+        is_measured_anew = event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange)
+        if is_measured_anew and not theme.only_colours:
             self._heights.clear()
         super().changeEvent(event)
 

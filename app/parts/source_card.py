@@ -18,6 +18,12 @@ from engine.table.schema import Schema
 MOST_NAMED = 12
 
 
+def source_name(method_id: str, source: str) -> str:
+    """Return what a table of a method is called."""
+    called = "app.tables.main" if source == MAIN else f"methods.{method_id}.sources.{source}"
+    return words.say(called) if words.has(called) else source
+
+
 class SourceCard(Card):
     """``chosen`` tells the path of a file, ``removed`` a file to forget, ``key_chosen`` who is a person."""
 
@@ -26,8 +32,7 @@ class SourceCard(Card):
     key_chosen = Signal(str)
 
     def __init__(self, method_id: str, source: Source) -> None:
-        called = "app.tables.main" if source.name == MAIN else f"methods.{method_id}.sources.{source.name}"
-        name = words.say(called) if words.has(called) else source.name
+        name = source_name(method_id, source.name)
         super().__init__(name)
         self.source = source
         self.setObjectName(f"source-{source.name}")

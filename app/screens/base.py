@@ -32,6 +32,7 @@ from typing import Any, ClassVar, Protocol
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+from shiboken6 import isValid
 
 from app import words
 from app.parts.busy import Busy
@@ -318,8 +319,19 @@ class Page(QScrollArea):
         """Say why nobody can go on, and lead to what leads on."""
         what, do, where = found
         self.notify(what, do)
-        self.ensureWidgetVisible(where, 0, 24)
+        QTimer.singleShot(0, self, lambda: self._bring(where))  # the notice takes its place before that
         where.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _bring(self, where: QWidget) -> None:
+        """Scroll to a part of the page so that its title is whole or gone, not cut below the notice."""
+        if not isValid(where):
+            return
+        self._column.activate()
+        self.ensureWidgetVisible(where, 0, 24)
+        bar, ends = self.verticalScrollBar(), self.subtitle.geometry().bottom() + 8
+        if 0 < bar.value() < ends:
+            fits = where.mapTo(self.inner, where.rect().bottomLeft()).y() <= self.viewport().height() - 8
+            bar.setValue(0 if fits else ends)
 
     def clear_notice(self) -> None:
         """Hide the notice."""

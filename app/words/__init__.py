@@ -120,7 +120,7 @@ def pair(name: str, value: object) -> str:
 
 def explain(error: EngineError | Problem) -> tuple[str, str]:
     """Return what happened and what to do about an error or a problem."""
-    return texts.sentences(error.code, error.values, language=_language)
+    return texts.sentences(error.code, error.values, language=_language, in_window=True)
 
 
 def firm(title: str) -> str:

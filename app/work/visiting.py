@@ -18,6 +18,7 @@ from engine.methods.protocol import Cheaper, Request, Service, Source
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table.schema import Column, Role, Schema
+from engine.views import Text
 
 
 @dataclass(frozen=True)
@@ -222,6 +223,8 @@ class Prices:
 
 WIDTHS = (30, 15, 6)
 """Margins that a count is offered with."""
+WORTH = Fraction(95, 100)
+"""Less than this part of a level for the same margin is worth being said."""
 
 
 def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> Prices:
@@ -245,8 +248,27 @@ def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> 
         return Prices(tuple(each), tuple(margins), within=within)
     for place, margin in zip(fits, design.within_each, strict=False):
         margins[place] = margin
-    whole = len(fits) == len(records)
-    return Prices(tuple(each), tuple(margins), design.cheaper if whole else (), within)
+    if len(fits) < len(records):
+        return Prices(tuple(each), tuple(margins), within=within)
+    same = _same_margin(plan, parameter, within, each[0], margins[0])
+    return Prices(tuple(each), tuple(margins), (*same, *design.cheaper), within)
+
+
+def _same_margin(
+    plan: Plan,
+    parameter: Parameter,
+    within: Sequence[tuple[int, Fraction]],
+    takes: Fraction | None,
+    margin: float | None,
+) -> tuple[Cheaper, ...]:
+    """Return the way to ask by its margin what is asked by a level, where that takes clearly less."""
+    (record,) = plan.parameters[parameter.name] if within else (None,)
+    for width, less in within:
+        if record is not None and takes and margin == width and less < WORTH * takes:
+            bare = {name: value for name, value in record.items() if name != "epsilon"}
+            given = {**plan.parameters, parameter.name: [bare | {"margin": width}]}
+            return (Cheaper(Text("app.visit.cheaper.by_margin", {"margin": width}), less, given),)
+    return ()
 
 
 def _priced_widths(

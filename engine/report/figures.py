@@ -31,9 +31,11 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text as Words
 
 from engine import texts
 from engine.formulas import escape_formula
+from engine.report.drawing.names import move_apart, place_names
 from engine.report.fonts import FAMILIES
 from engine.report.theme import DARK, LIGHT, Theme, resource
 from engine.report.words import axis_value, cell, note, shorten_table, with_intervals, word, write_with_unit
@@ -63,6 +65,7 @@ PLAIN_DASHES = ("-", (0, (9, 2.5)), (0, (9, 2, 1.2, 2)), "--")
 MARKERS = ("o", "s", "^", "D")
 MOST_NUMBERS = 400  # written into cells of a grid
 LONGEST_NAME = 40
+MARK, LINE = "name of a point", "name of a line"
 Limits = tuple[tuple[float, float], tuple[float, float]]
 """Both ends of the axis across, and of the one upwards."""
 _DOTS = 150  # an inch of a PNG
@@ -145,7 +148,57 @@ def figure(
                 color=theme.care if stays else theme.quiet,
                 fontweight="bold" if stays else "normal",
             )
+        _set_names(made)
     return made
+
+
+def _set_names(made: Figure) -> None:
+    """Put names of points and of lines where each is seen to be its own, for what the axes show now."""
+    axes = made.axes[0]
+    names: list[Any] = [one for one in axes.texts if one.get_gid() in (MARK, LINE)]
+    if not names:
+        return
+    made.draw_without_rendering()  # what the axes take of the figure is known only then
+    window, dots = axes.get_window_extent(), made.dpi / 72
+    whole, top = made.bbox, made.bbox.y1
+    shown: list[Any] = []
+    for one in names:
+        x, y = axes.transData.transform(one.xy)
+        is_in = window.x0 - 1 <= x <= window.x1 + 1 and window.y0 - 1 <= y <= window.y1 + 1
+        one.set_visible(is_in)
+        shown += [(one, (float(x), float(top - y)))] if is_in else []
+    lines = sorted((one for one in shown if one[0].get_gid() == LINE), key=lambda one: one[1][1])
+    high = [_extent(one)[1] for one, _ in lines]
+    middles = move_apart([y for _, (_, y) in lines], [one / 2 for one in high], 2 * dots, float(whole.height))
+    taken = [_extent_box(one, top) for one in axes.texts if one.get_gid() is None and one.get_text()]
+    for (one, (x, y)), middle, tall in zip(lines, middles, high, strict=True):
+        one.set_position((6, (y - middle) / dots))
+        taken.append((x + 5 * dots, middle - tall / 2, x + 6 * dots + _extent(one)[0], middle + tall / 2))
+    marks = [one for one in shown if one[0].get_gid() == MARK]
+    placed = place_names(
+        [place for _, place in marks],
+        [_extent(one) for one, _ in marks],
+        (float(window.x0), float(top - window.y1), float(whole.x1), float(top - window.y0)),
+        taken,
+        radius=7 * dots,
+        line=1.4 * SIZE * dots,
+    )
+    for (one, (x, y)), found in zip(marks, placed, strict=True):
+        if found is not None:
+            one.set_position(((found.box[0] - x) / dots, (y - found.box[3]) / dots))
+        one.arrow_patch.set_visible(found is not None and found.leader is not None)
+
+
+def _extent(said: Any) -> tuple[float, float]:
+    """Return width and height of what a name says, with its plate."""
+    found = Words.get_window_extent(said)
+    return float(found.width) + 4, float(found.height) + 4
+
+
+def _extent_box(said: Any, top: float) -> tuple[float, float, float, float]:
+    """Return the box of words, downwards from the top of the figure as names are placed."""
+    found = Words.get_window_extent(said)
+    return float(found.x0), float(top - found.y1), float(found.x1), float(top - found.y0)
 
 
 def save(
@@ -191,6 +244,8 @@ def save(
     if limits is not None:
         made.axes[0].set_xlim(*limits[0])
         made.axes[0].set_ylim(*limits[1])
+        with _style(LIGHT):
+            _set_names(made)
     whose = _text(STAYS, language) if stays else ""
     title, further = word(view.title, language), dict[str, Any]()
     if ending == "pdf":
@@ -283,6 +338,7 @@ def paint(
         axes.set(xlim=limits[0], ylim=limits[1])
     with _style(DARK if dark else LIGHT):
         canvas = FigureCanvasAgg(made)
+        _set_names(made)
         canvas.draw()
     across, down = canvas.get_width_height(physical=True)
     where = axes.get_window_extent()
@@ -504,13 +560,30 @@ def _(view: CurveView, on: Painter) -> None:
         finite = [(x, y) for x, y in zip(one.x, one.y, strict=True) if math.isfinite(x) and math.isfinite(y)]
         if finite:
             axes.annotate(
-                on.word(one.label), finite[-1], (6, 0), textcoords="offset points", color=colour, va="center"
+                on.word(one.label),
+                finite[-1],
+                (6, 0),
+                textcoords="offset points",
+                color=colour,
+                va="center",
+                gid=LINE,
             )
     for mark in view.marks:
         axes.plot(mark.x, mark.y, "o", markerfacecolor=theme.surface, markeredgecolor=theme.accent)
-        axes.annotate(
-            on.word(mark.label, 60), (mark.x, mark.y), (8, 10), textcoords="offset points", fontweight="bold"
+        plate = {"boxstyle": "square,pad=0.1", "facecolor": theme.surface, "edgecolor": "none", "alpha": 0.85}
+        said = axes.annotate(
+            on.word(mark.label, 60),
+            (mark.x, mark.y),
+            (8, 10),
+            textcoords="offset points",
+            fontweight="bold",
+            ha="left",
+            va="bottom",
+            bbox=plate,
+            arrowprops={"arrowstyle": "-", "color": theme.quiet, "linewidth": 0.8},
+            gid=MARK,
         )
+        said.set_in_layout(False)
     axes.grid(axis="y")
     on.name(view.x_axis, view.y_axis)
 

@@ -7,8 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetrics
 
 from app import words
@@ -169,6 +170,32 @@ def test_kinds_of_candidates_are_told_by_shape(window: Window, qtbot: Any) -> No
     assert square + 60 < circle  # the corner of a square is filled
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_allowed_is_said_where_no_candidate_lies(window: Window, qtbot: Any, seed: int) -> None:
+    chosen = np.random.default_rng(seed)
+    count = int(chosen.integers(2, 8))
+    across, upwards = (tuple(map(float, chosen.integers(1, 60, count))) for _ in range(2))
+    limit = float(chosen.integers(1, 60))
+    plot = CandidatePlot()
+    plot.setParent(window)
+    names = [letter(place) for place in range(count)]
+    for both in (True, False):
+        first = Figure("found", across, low=tuple(one / 3 for one in across), limit=limit)
+        plot.show_figures(first, Figure("kept", upwards) if both else None, names)
+        plot.resize(430, plot.height())
+        words_at: list[Any] = []
+        for part in (plot.field(), QRectF(plot.field().topLeft(), QSizeF(90, plot.field().height()))):
+            words_at.append(plot._free_corner(part, 150.0))
+        for place in words_at:
+            assert place.left() >= 0 and place.right() <= plot.width() and place.top() >= 0
+            for point in plot.points().values():
+                mark = QRectF(point.x() - 10, point.y() - 10, 20, 20)
+                named = QRectF(point.x() + 13, point.y() + 4, 12, 16)
+                band = QRectF(plot.field().left(), point.y() - 5, point.x() - plot.field().left(), 10)
+                taken = (mark, named) if both else (mark, band)
+                assert not any(place.intersects(one) for one in taken), (seed, both)
+
+
 def test_how_many_were_tried_is_in_the_evidence(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = at_compare(window, qtbot, coarser(tmp_path, (20, 0.02)))
     assert not Ledger(window.study.ledger_path).entries()  # what was tried left nothing behind
@@ -237,7 +264,7 @@ def test_a_candidate_that_cannot_leave_says_why_and_is_not_taken(
     assert 1 not in page.plot.points() or page.found[1].problem is not None
     page.table.selectRow(1)
     assert page.chosen_words.isVisible() and page.chosen_words.plain()
-    assert "Go on with" not in window.footer.next.text()
+    assert window.footer.next.text() == "B cannot be chosen" and window.footer.next.property("waiting")
     window.page("compare").go_next()
     assert window.step == "compare" and window.study.plan.parameters["k"] == 11
 
@@ -267,7 +294,7 @@ def test_what_was_decided_is_shaded_and_nothing_beyond_it_is_taken(
     assert model.index(1, 2).data(MARKED) and not model.index(2, 2).data(MARKED)
     page.choose(1)
     assert "is 3; you decided on at least 11." in page.chosen_words.plain()
-    assert "Go on with" not in window.footer.next.text()
+    assert window.footer.next.text() == "B cannot be chosen" and window.footer.next.property("waiting")
     page.go_next()
     assert window.step == "compare" and "at least 11" in window.notice.words()
     assert window.study.plan.parameters["k"] == 11

@@ -51,6 +51,19 @@ def test_every_analysis_that_is_found_is_offered(page: Any) -> None:
     assert page.group.checkedButton() is page.group.buttons()[0]
 
 
+def test_what_is_asked_is_marked_in_view_also_where_it_was_folded(page: Any, qtbot: Any) -> None:
+    last = page.group.buttons()[-1]
+    page.further.line.click()
+    last.click()
+    for unfolded in (False, True, False):
+        page.further.line.setChecked(unfolded)
+        qtbot.wait(10)
+        assert last.isVisible() and last.isChecked() and page.group.checkedButton() is last
+    page.group.buttons()[0].click()
+    qtbot.wait(10)
+    assert not last.isVisible() and page.group.buttons()[0].isChecked()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_an_example_is_asked_answered_and_saved(

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QWidget
 
 from app.frame.window import Window
+from app.parts.prose import Wrapped
 from app.state.settings import Settings
 from app.theme import DARK, LIGHT, theme
 from tests.app.hands import Hands
@@ -68,6 +69,22 @@ def test_the_look_changes_within_a_tenth_of_a_second(warm_window: Window, qapp: 
         took.append(time.process_time() - begun)
     print(f"to change the look takes {1000 * min(took):.0f} ms")
     assert min(took) <= 0.1 * slack(), took
+
+
+def test_another_look_measures_no_text_anew_and_each_keeps_its_height(
+    warm_window: Window, qapp: QApplication
+) -> None:
+    theme.choose("light")
+    qapp.processEvents()
+    texts = [one for one in warm_window.findChildren(Wrapped) if one.isVisible() and one._heights]
+    before = [dict(one._heights) for one in texts]
+    theme.choose("dark")
+    assert len(texts) > 3
+    assert all(was.items() <= one._heights.items() for was, one in zip(before, texts, strict=True))
+    qapp.processEvents()
+    for one in texts:
+        fresh = QLabel.heightForWidth(one, one.width())
+        assert one.heightForWidth(one.width()) == fresh, one.text()
 
 
 @pytest.mark.guarantee

@@ -90,6 +90,25 @@ def test_a_click_on_the_map_takes_a_combination(window: Window, qtbot: Any, tmp_
     assert "steps" not in window.study.plan.parameters and view.place == view.shown.best
 
 
+def test_rows_and_map_are_in_view_and_no_figure_contradicts_another(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_trial(window, qtbot, KA, tmp_path)
+    window.resize(1366, 768)
+    qtbot.wait(30)
+    view = answer_of(page)
+    low = page.viewport().height()
+    for part, seen in ((view.before, 8 * 22), (view.after, 8 * 22), (view.plot, 150)):
+        assert part.isVisible() and part.mapTo(page.viewport(), QPoint(0, 0)).y() + seen <= low, part
+    for table in (view.before, view.after):
+        assert table.horizontalScrollBar().maximum() == 0, "no column is cut"
+    found, note = view.shown.candidates, view.numbers["lost"][1]
+    least = found[view.shown.best]
+    assert least.holds and not [one for one in found if one.holds and one.lost < least.lost]
+    assert [one for one in found if one.lost < least.lost], "one that cannot leave loses less"
+    assert note.plain() == "of those that can leave, the least is 5.5\u00a0%"
+
+
 def test_a_step_and_the_arrows_move_the_point(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = at_trial(window, qtbot, KA, tmp_path)
     view = answer_of(page)
@@ -139,6 +158,15 @@ def test_nobody_goes_on_past_a_combination_that_cannot_leave(
     hands.click("next")
     assert window.step == "terms" and words.say("app.trying.map.barred") in window.notice.words()
     assert window.focusWidget() is view.back
+    for size in ((1366, 768), (911, 512)):
+        window.resize(*size)
+        qtbot.wait(30)
+        page.hold_back(page.trial.why_not())
+        qtbot.wait(30)
+        top = page.title.mapTo(page.viewport(), QPoint(0, 0)).y()
+        assert top >= 0 or top + page.title.height() <= 0, "the notice lies over no part of the title"
+        back = view.back.mapTo(page.viewport(), QPoint(0, 0)).y()
+        assert back >= 0 and back + view.back.height() <= page.viewport().height()
     hands.click("map-back")
     assert view.place == view.shown.taken and not view.is_barred and view.barred.isHidden()
     hands.click("step-age-0")

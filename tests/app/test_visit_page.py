@@ -62,6 +62,14 @@ def opened(window: Window, qtbot: Any, method: str, folder: Path, **changes: Any
     return window.page("visit")
 
 
+def assert_whole_on_top(page: Any) -> None:
+    """Demand that the answer is the first thing on the page, and seen whole."""
+    QApplication.processEvents()
+    place = page.last.mapTo(page.viewport(), QPoint(0, 0)).y()
+    assert page.last.isVisible() and page.last.y() + page.last.height() <= page.card.y()
+    assert place >= 0 and place + page.last.height() <= page.viewport().height(), (place, page.last.height())
+
+
 def go_on(window: Window, qtbot: Any) -> None:
     window.footer.next.click()
     settle(qtbot, window, timeout=60_000)
@@ -452,6 +460,8 @@ def test_a_file_of_questions_shows_its_total_and_its_free_ones(
     assert not field.wrong.isVisible() and field.table is not None
     assert page.takes.plain().startswith("10 lines; 1 of them cost nothing. It takes ε 0.09 ")
     model = field.table.model()
+    assert field.table.verticalScrollBar().maximum() == field.table.horizontalScrollBar().maximum() == 0
+    assert field.table.isVisible(), "all ten lines stand on the page itself"
     costs = [model.index(place, model.columnCount() - 1).data() for place in range(model.rowCount())]
     assert [one.partition(" Right")[0] for one in costs] == [words.say("app.visit.free")] + [
         "Costs ε 0.01."
@@ -503,8 +513,7 @@ def test_nothing_is_wrong_before_something_was_filled_in_and_an_answer_comes_int
     go_on(window, qtbot)
     qtbot.wait(400)
     assert len(page.answers) == 1
-    top = page.last.mapTo(page.viewport(), page.last.rect().topLeft()).y()
-    assert page.last.isVisible() and 0 <= top < page.viewport().height() // 2, "the newest answer is in view"
+    assert_whole_on_top(page)
 
 
 def test_a_question_is_one_sentence_in_the_order_it_is_read(
@@ -544,7 +553,7 @@ def test_the_last_answer_stands_with_its_question_and_large(
     settle(qtbot, window, timeout=60_000)
     (view, *_) = page.answers[-1][1].bundle.views
     value, margin = view.rows[0][3:5]
-    assert page.last.isVisible() and page.card.isAncestorOf(page.last), "in one card with what is asked"
+    assert page.last.isVisible() and "gender is Female" in page.last.said.plain(), "one card says both"
     assert page.last.number.text() == f"{value:,}" and page.last.margin.text() == f"± {margin}"
     assert page.last.number.font().pixelSize() >= 50
     assert f"{value - margin:,}" in page.last.said.plain() and f"{value + margin:,}" in page.last.said.plain()
@@ -589,7 +598,7 @@ def test_lines_of_many_kinds_keep_their_margins() -> None:
 
 
 @pytest.mark.guarantee
-def test_a_margin_is_pressed_with_its_price_and_the_answer_stands_below_its_question(
+def test_a_margin_is_pressed_with_its_price_and_the_answer_stands_on_top(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
     page = desk(window, qtbot, tmp_path)
@@ -609,9 +618,7 @@ def test_a_margin_is_pressed_with_its_price_and_the_answer_stands_below_its_ques
     assert len([one for one in page.findChildren(ClauseRow) if one.isVisible()]) == 1, "a condition once"
     go_on(window, qtbot)
     assert len(page.answers) == 1, (window.notice.words(), page.wrong.plain())
-    assert page.card.isAncestorOf(page.last) and page.last.isVisible()
-    above = page.form.mapTo(page.widget(), QPoint(0, page.form.height())).y()
-    assert page.last.mapTo(page.widget(), QPoint(0, 0)).y() >= above
+    assert_whole_on_top(page)
     line = page.last.line
     assert line.written == page.last.number.text() and line.low < line.value < line.high
     first, end, _ = line.ends()
@@ -679,5 +686,54 @@ def test_an_answer_stays_in_view_when_its_prices_come_late(
     go_on(window, qtbot)
     settle(qtbot, window)
     qtbot.wait(100)
-    top = page.last.mapTo(page.viewport(), page.last.rect().topLeft()).y()
-    assert page.last.isVisible() and 0 <= top < page.viewport().height() // 2, top
+    assert_whole_on_top(page)
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (911, 512), (1920, 1080)])
+def test_an_answer_is_seen_whole_above_the_money_that_is_left(
+    window: Window, qtbot: Any, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+    window.resize(*size)
+    page._filled(
+        "questions", [{"where": f"gender is {one}", "epsilon": "1/10"} for one in ("Female", "other")]
+    )
+    go_on(window, qtbot)
+    assert len(page.answers) == 1 and page._plan.price is not None, "the strip of money stands below"
+    qtbot.wait(300)
+    assert_whole_on_top(page)
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", "0.2", "1/2", "0.099"])
+def test_one_margin_has_one_price_and_a_level_is_no_fraction(
+    window: Window, qtbot: Any, tmp_path: Path, epsilon: str
+) -> None:
+    page = opened(window, qtbot, "services.private_queries", tmp_path, holding_budget=Budget(Fraction(2)))
+    page._filled("questions", [{"where": "gender is Female", "epsilon": epsilon}])
+    said = note(page)
+    settle(qtbot, window)
+    written_level = last(page, QLineEdit, "epsilon").text()
+    assert "/" not in written_level and Fraction(written_level) == Fraction(epsilon)
+    margin = said.rpartition("± ")[2].rstrip(".")
+    pills = {
+        one.objectName().removeprefix("within-"): one
+        for one in page.findChildren(QAbstractButton)
+        if one.objectName().startswith("within-") and one.isVisible()
+    }
+    assert len(pills) == len(WIDTHS)
+    same = pills.get(margin)
+    assert same is None or (same.isChecked() and f"ε\u00a0{level(Fraction(epsilon))} " in f"{same.text()} ")
+    assert [width for width, one in pills.items() if one.isChecked()] == ([margin] if same else [])
+
+
+def test_a_margin_that_takes_less_than_its_level_is_offered(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+    page._filled("questions", [{"where": "gender is Female", "epsilon": "1/2"}])
+    assert note(page).endswith("± 6.")
+    (place,) = (at for at, one in enumerate(ways_said(page)) if one.startswith("Asked by its margin"))
+    assert "instead of 0.50" in ways_said(page)[place]
+    last(page, QAbstractButton, f"take-cheaper-{place}").click()
+    assert page.given["visit"]["questions"][0]["margin"] == 6
+    assert note(page).endswith("± 6.") and page._next < Fraction(1, 2)

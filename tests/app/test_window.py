@@ -12,8 +12,20 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontInfo
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtGui import QFontInfo, QImage
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QSlider,
+    QStyle,
+    QStyleOptionButton,
+    QStyleOptionSlider,
+    QWidget,
+)
 
 from app import log, words
 from app.application import _excepthook
@@ -449,6 +461,43 @@ def test_every_colour_of_the_style_sheet_is_a_token_and_text_can_be_read(tokens:
     for ink, ground in pairs:
         found = contrast(getattr(tokens, ink), getattr(tokens, ground))
         assert found >= 4.5, (ink, ground, found)
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("ratio", [4.0, 6.0])  # of 100 and 150 %, four times as fine
+def test_what_one_of_many_is_chosen_with_is_round(qtbot: Any, tokens: Any, ratio: float) -> None:
+    """Found in pictures: circles and handles were squares with round corners."""
+    part = QWidget()
+    qtbot.addWidget(part)
+    radio, slider = QRadioButton(part), QSlider(Qt.Orientation.Horizontal, part)
+    radio.setGeometry(10, 10, 40, 36)
+    slider.setGeometry(10, 50, 120, 36)
+    slider.setValue(50)
+    part.resize(160, 100)
+    part.setStyleSheet(style_sheet(tokens))
+    for widget, on in ((radio, False), (radio, True), (slider, False)):
+        radio.setChecked(on)
+        picture = QImage(round(160 * ratio), round(100 * ratio), QImage.Format.Format_RGB32)
+        picture.setDevicePixelRatio(ratio)
+        part.render(picture)
+        option = QStyleOptionButton() if widget is radio else QStyleOptionSlider()
+        widget.initStyleOption(option)
+        style, kind = widget.style(), QStyle.ComplexControl.CC_Slider
+        place = (
+            style.subElementRect(QStyle.SubElement.SE_RadioButtonIndicator, option, widget)
+            if widget is radio
+            else style.subControlRect(kind, option, QStyle.SubControl.SC_SliderHandle, widget)
+        )
+        place = place.translated(widget.pos())
+        ground = picture.pixelColor(0, 0).name()
+        corner = 0.244 * place.width()  # a circle leaves a little more of each corner free
+        assert abs(place.width() - place.height()) <= 1
+        for x in (place.left() + corner / 2, place.right() + 1 - corner / 2):
+            for y in (place.top() + corner / 2, place.bottom() + 1 - corner / 2):
+                seen = picture.pixelColor(int(x * ratio), int(y * ratio)).name()
+                assert seen == ground, (type(widget).__name__, on, x, y)
+        top = picture.pixelColor(int(place.center().x() * ratio + ratio / 2), int((place.top() + 1) * ratio))
+        assert top.name() != ground, "the edge is drawn where the circle is"
 
 
 def test_closing_while_a_table_is_read_ends_the_work(window: Window, qtbot: Any, tmp_path: Path) -> None:

@@ -170,6 +170,27 @@ def test_the_comparison_of_languages_can_fail() -> None:
     assert differences({"a": "{x}", "b": ""}, {"a": "{y}"}) == ["b", "a"]
 
 
+TYPED = re.compile(r"(?<![\w-])--[a-z]")
+FOR_COMMANDS = ("commands.", "errors.commands.", "errors.update.", "manual.", "papers.", "signing.")
+"""Said on a terminal, or to recipients who have no window."""
+GIVEN_AS_COMMANDS = ("app.help.manual", "app.start.help.computer.part2.body")
+"""Say on purpose how a command does the same."""
+
+
+@pytest.mark.parametrize("language", texts.languages())
+def test_no_text_of_the_window_names_an_option_of_the_command_line(language: str) -> None:
+    seen = 0
+    for name, written in texts.catalogue(language).items():
+        if name.startswith(FOR_COMMANDS) or name in GIVEN_AS_COMMANDS:
+            continue
+        shown, _ = texts._pattern(name, language, in_window=True)
+        assert not TYPED.search(shown), (name, shown)
+        typed, _ = texts._pattern(name, language)
+        assert "[[" not in shown + typed, name
+        seen += written != typed
+    assert seen > 40
+
+
 def test_numbers_are_written_for_people() -> None:
     assert texts.number(Fraction(1, 2)) == "0.5"
     assert texts.number(1_234_567) == "1,234,567"

@@ -6,6 +6,7 @@ What was typed but cannot be read as a number is passed on as text, so that the 
 
 from __future__ import annotations
 
+import contextlib
 from fractions import Fraction
 from typing import Any
 
@@ -29,7 +30,7 @@ from app.parts.reading_numbers import Reading
 from engine import texts
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.records import parse_typed
-from engine.numbers import shortest_json, unmistakable
+from engine.numbers import exact, shortest_json, unmistakable
 from engine.table.schema import Schema
 
 MOST_RADIO = 4
@@ -117,6 +118,9 @@ class LineField(Field):
     def show_value(self, value: Any) -> None:
         if self.value() == value:  # never rewrite what the person is typing
             return
+        if self.is_number and isinstance(value, str):  # a plan may say one tenth as 1/10
+            with contextlib.suppress(ValueError):
+                value = shortest_json(exact(value))
         with QSignalBlocker(self.edit):
             several = self.parameter.kind is ParameterKind.TEXTS
             self.edit.setText(_line(value, "; " if several else ", "))

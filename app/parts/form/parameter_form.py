@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app import words
 from app.parts.form.column_picker import ColumnPicker
-from app.parts.form.parameter_fields import BooleanField, Field
+from app.parts.form.parameter_fields import BooleanField, Field, LineField
 from app.parts.form.parameter_records import make_field
-from app.parts.making import add, empty, hidden, make_button, make_column, name_widget
+from app.parts.making import add, empty, hidden, make_button, make_column, make_row, name_widget
 from app.parts.prose import Heading, Prose
 from app.theme import polish
 from engine.methods.parameters import Parameter, ParameterKind, Problem, applies, value_of
@@ -46,8 +46,10 @@ class ParameterForm(QWidget):
     declare_dropped = Signal(str)  # a column that was to be declared, and is not wanted any more
     focused = Signal(str)  # name of the parameter whose help is wanted
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, in_line: bool = False) -> None:
+        """``in_line`` puts the only thing that is asked beside its name, with what is folded behind it."""
         super().__init__(parent)
+        self._in_line = in_line
         self._column = make_column(inside=self, spacing=18, margins=0)
         self._made_for: Any = None
         self._schemas: Mapping[str, Schema] | None = None
@@ -126,7 +128,13 @@ class ParameterForm(QWidget):
             self._further = make_button(words.say("app.method.fewer"), "further", look="link", checkable=True)
             self._further.setChecked(not needed)
             self._further.toggled.connect(lambda on: self._refold())
-            self._column.addWidget(self._further)
+            if self._in_line and len(needed) == 1:
+                line = self.lines[needed[0].name].part
+                self._column.removeWidget(line)
+                top = Qt.AlignmentFlag.AlignTop
+                self._column.addLayout(make_row((line, 1), (self._further, 0, top), spacing=12))
+            else:
+                self._column.addWidget(self._further)
         for parameter in further:
             self._add(parameter)
 
@@ -137,12 +145,17 @@ class ParameterForm(QWidget):
         picks = parameter.kind is ParameterKind.COLUMNS and not parameter.each
         make = ColumnPicker if picks else make_field
         field = make(parameter, f"{self._base}.parameters.{parameter.name}", name)
+        named = None
         if not isinstance(field, BooleanField):
             title = name if not parameter.optional else words.say("app.method.optional", label=name)
-            column.addWidget(Heading(title, size="card"))
+            name_shown = Heading(title, size="card")
+            if self._in_line and _is_asked(parameter) and isinstance(field, LineField):
+                named = make_row(name_shown, (field, 1), spacing=14)
+            else:
+                column.addWidget(name_shown)
         field.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)  # never squeezed
         problem = hidden(name_widget(Prose(pixels=12), f"problem-{parameter.name}"))
-        add(column, field, problem)
+        add(column, field if named is None else named, problem)
         field.declare_wanted.connect(
             lambda column, value, name=parameter.name: self.declare_wanted.emit(name, column, value)
         )

@@ -145,6 +145,7 @@ class EachField(AddedColumns):
 
 MOST_IN_LINE = 3
 FIRST_LINE = 36  # pixels: the height of a field
+MOST_WHOLE = 25  # lines of a table that stand on the page whole
 MOST_EDITED = 8
 """Lines that have fields of their own; more of them come from a file and are shown as a table."""
 
@@ -238,7 +239,8 @@ class RecordsField(Field):
     def _show_table(self) -> None:
         """Show many lines as a table: fields for each of them would take too long to make."""
         self.table = name_widget(DataTable(self.spoken), f"table-{self.parameter.name}")
-        self.table.setFixedHeight(36 + 34 * MOST_EDITED)
+        lines = min(len(self.records), MOST_WHOLE)
+        self.table.setFixedHeight(36 + 34 * lines + 6)
         self.rows.addWidget(self.table)
         self.show_notes(())
 
@@ -254,11 +256,19 @@ class RecordsField(Field):
                 for place, (record, note) in enumerate(zip(self.records, padded, strict=False), 1)
             ]
             self.table.show_rows(["", *map(self._label, names), ""], rows)
+            self.table.fit_columns(narrowest=32, widest=400)  # what is said is read whole
+            asked = [place for place, name in enumerate(names, 1) if name in self._conditions()]
+            if asked:
+                self.table.fill_with(asked[0])
             return
         for place, prose in enumerate(self.notes):
             said = notes[place] if place < len(notes) else ""
             prose.setVisible(bool(said))
             prose.say(said)
+
+    def _conditions(self) -> set[str]:
+        """Return the fields that are written as a condition: the longest of a line."""
+        return {one.name for one in self.parameter.fields if one.kind is ParameterKind.WHERE}
 
     def _row(self, place: int) -> QWidget:
         if any(one.kind is ParameterKind.WHERE for one in self.parameter.fields[:-1]):

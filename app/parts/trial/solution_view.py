@@ -60,9 +60,10 @@ from engine.views import ScatterView, Series, View
 
 # --- Every combination of steps as a point --------------------------------------------------------------
 
-POINT, HEIGHT = 4.0, 280
+POINT, HEIGHT = 4.0, 230
 TICKS = 4
-ROW, MISSING = 26, "—"
+WIDE, WIDE_BESIDE = 260, 76  # pixels of a column of rows, and of one beside the picture
+ROW, MISSING = 22, "—"
 
 
 class SolutionPlot(PointPicture):
@@ -272,6 +273,7 @@ class SolutionPlot(PointPicture):
 FIGURES = ("left_out", "alone", "lost")
 BESIDE = 640  # width from which what a step costs stands beside the picture
 MOST_LISTED = 200
+MOST_BESIDE = 3  # columns whose rows, before and after, have room beside the picture
 
 
 TURNS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}  # finer and coarser
@@ -330,7 +332,7 @@ class SolutionView(QWidget):
         super().__init__(parent)
         self.shown: SolutionMap | None = None
         self.place = 0
-        box = make_column(inside=self, spacing=14, margins=0)
+        box = self._box = make_column(inside=self, spacing=14, margins=0)
         self.numbers: dict[str, tuple[Heading, Prose]] = {}
         box.addLayout(self._build_figures())
         self._steps = make_grid(across=14, down=6)
@@ -346,13 +348,13 @@ class SolutionView(QWidget):
         box.addLayout(self._sides)
         self._build_picture()
         self._build_words()
-        box.insertWidget(box.indexOf(self.impossible) + 1, self._build_rows())
+        self._sides.insertWidget(0, self._build_rows(), 7)
 
     def _build_rows(self) -> QWidget:
         """Some rows as they are, and as they would read on the steps that are shown."""
         self.rows_part = hidden(QWidget())
         grid = make_grid(across=18, down=4)
-        grid.setContentsMargins(0, 8, 0, 8)
+        grid.setContentsMargins(0, 0, 0, 0)
         self.rows_part.setLayout(grid)
         self.before, self.after = (
             name_widget(DataTable(words.say(f"app.trying.map.{name}")), f"rows-{name}")
@@ -361,6 +363,7 @@ class SolutionView(QWidget):
         for column, (name, table) in enumerate((("before", self.before), ("after", self.after))):
             table.setProperty("look", "plain")
             table.verticalHeader().setDefaultSectionSize(ROW)
+            table.horizontalHeader().setFixedHeight(28)
             table.setSelectionMode(DataTable.SelectionMode.NoSelection)
             head = row(make_label(words.say(f"app.trying.map.{name}"), pixels=12, tone="quiet"))
             if table is self.before:
@@ -379,6 +382,15 @@ class SolutionView(QWidget):
         assert shown is not None
         told = all(len(own.rows) > len(own.sizes) for own in shown.ladders)
         self.rows_part.setVisible(told)
+        beside = told and len(shown.ladders) <= MOST_BESIDE
+        if told and not beside:  # so many columns need the whole width
+            self._box.insertWidget(self._box.indexOf(self.impossible) + 1, self.rows_part)
+        elif told:
+            self._sides.insertWidget(0, self.rows_part, 7)
+        if beside:
+            self._box.addWidget(self.words_part)
+        else:
+            self._sides.addWidget(self.words_part, 4)
         if not told:
             return
         one, headings = shown.candidates[self.place], [own.column for own in shown.ladders]
@@ -387,6 +399,7 @@ class SolutionView(QWidget):
         for side, table in enumerate((self.before, self.after)):
             rows = list(zip(*([cell or MISSING for cell in column[side]] for column in columns), strict=True))
             table.show_rows(headings, rows)
+            table.fit_columns(narrowest=32, widest=WIDE if len(headings) > MOST_BESIDE else WIDE_BESIDE)
             table.setFixedHeight(table.horizontalHeader().height() + ROW * len(rows) + 14)
         self.rows_note.say(
             words.say("app.trying.map.rows_note", left_out=one.left_out, count=len(columns[0][0]))
@@ -435,18 +448,17 @@ class SolutionView(QWidget):
         self.as_table.toggled.connect(lambda on: self._show_table())
         self.plot = SolutionPlot()
         closely = make_button(words.say("app.enlarged.link"), "map-closely", self.plot.enlarge, look="link")
-        line = row(self.heading, closely, self.as_table, stretch=False)
-        line.setStretch(0, 1)
+        line = row(closely, self.as_table)
         self.plot.chosen.connect(self.choose)
         self.table = hidden(name_widget(DataTable(words.say("app.trying.map.table")), "map-table"))
         self.table.setProperty("look", "plain")
-        self.table.setFixedHeight(280)
+        self.table.setFixedHeight(HEIGHT)
         self._order: list[int] = []
-        add(column, line, self.plot, self.table, STRETCH)
-        self._sides.addWidget(part, 5)
+        add(column, self.heading, line, self.plot, self.table, STRETCH)
+        self._sides.addWidget(part, 4)
 
     def _build_words(self) -> None:
-        part = QWidget()
+        part = self.words_part = QWidget()
         column = make_column(inside=part, spacing=8, margins=0)
         self.what, self.why = Prose(), Prose()
         self.what.setObjectName("map-what")
@@ -564,6 +576,7 @@ class SolutionView(QWidget):
             figure, note = self.numbers[name]
             figure.setText(number)
             note.say(words.say(f"app.trying.map.{name}_note", value=beside))
+        self.numbers["lost"][1].setVisible(shown.candidates[shown.best].holds)
         holding = sum(candidate.holds for candidate in shown.candidates)
         self.heading.setText(
             words.say("app.trying.map.heading", count=len(shown.candidates), holding=holding)

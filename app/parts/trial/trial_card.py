@@ -231,10 +231,10 @@ class TrialCard(Card):
         self.note = name_widget(Prose(tone="quiet", pixels=12), "trial-note")
         self.ask = make_button("", "trial-ask", self.wanted.emit)
         self.under_way = Busy()
-        add(self.body, line, self.note, align_left(self.ask), self.under_way)
+        add(self.body, line, align_left(self.ask), self.under_way)
         self._parts = QWidget()
         self._column = make_column(inside=self._parts, spacing=18, margins=(0, 6, 0, 0))
-        self.body.addWidget(self._parts)
+        add(self.body, self._parts, self.note)  # below: what is counted shall be in view
         self.hide()
 
     def show_answers(self, answers: Sequence[Tried], note: str) -> None:

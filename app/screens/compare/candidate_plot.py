@@ -17,6 +17,7 @@ from engine.views import ScatterView, Series, View
 LEFT, TOP, RIGHT, BOTTOM = PointPicture.MARGINS
 ROW, POINT = 30, 6.0
 TICKS, TOGETHER = 4, 14
+CLEAR = (-40, -22, 40, 14)  # pixels around words in which no point lies
 HIGH = 250  # pixels of two figures: what is chosen, and why, stand below in view
 
 
@@ -150,15 +151,13 @@ class CandidatePlot(PointPicture):
             return QRectF(left, area.top() - 18, width, 16)
         wide_enough = area if area.width() > width + 12 else self.field()
         field, points = wide_enough.adjusted(6, 2, -6, -2), self.points().values()
-        places = [
-            QRectF(left, top, width, 16)
-            for top in (field.top(), field.bottom() - 16)
-            for left in (field.right() - width, field.left())
-        ]
-        free = [
-            one for one in places if not any(one.adjusted(-12, -20, 12, 12).contains(at) for at in points)
-        ]
-        return (free or places)[0]
+        steps = range(int(max(field.height() - 16, 0) // 8) + 1)
+        tops = sorted((field.top() + 8 * step for step in steps), key=lambda top: abs(top - field.top()))
+        lefts = (field.right() - width, field.left(), field.center().x() - width / 2)
+        places = [QRectF(left, top, width, 16) for top in tops for left in lefts]
+        # Beside each point its letter stands, to the right or the left, a little lower.
+        free = (one for one in places if not any(one.adjusted(*CLEAR).contains(at) for at in points))
+        return next(free, places[0])
 
     def _limits(self) -> str:
         shown = [one for one in (self.across, self.upwards) if one is not None]

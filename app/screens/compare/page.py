@@ -41,6 +41,7 @@ from app.work.comparing import (
     without_taken,
 )
 from app.work.deciding import Compared, compare_next
+from engine.views import Text
 
 SHORT = 10  # letters that stay on one line of a heading
 NARROW = 760  # pixels under which the picture stands below the table
@@ -320,9 +321,15 @@ class ComparePage(Page):
         return Explanation(title, (Part(body=self.settings.written(self.place)), *found.parts, tried))
 
     def next_words(self) -> str:
-        if not self.found or not self._may_leave(self.place):
+        if not self.found:
             return ""
+        if not self._may_leave(self.place):
+            return words.say("app.compare.barred", name=letter(self.place))
         return words.say("app.compare.go_on", name=letter(self.place))
+
+    def waits(self) -> Text | None:
+        barred = bool(self.found) and not self._may_leave(self.place)
+        return Text("app.compare.not_chosen") if barred else None
 
     def go_next(self) -> None:
         """Take the chosen one; the others stay beside it, so that the evidence says how many there were."""

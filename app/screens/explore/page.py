@@ -145,6 +145,7 @@ class ExplorePage(Page):
             self.group.addButton(button)
             self.topic(button, f"analysis.{name}")
         self.further.line.setText(words.say("app.explore.further", count=len(others)))
+        self.further.line.toggled.connect(lambda on: self._lay_questions())
         self._lay_questions()
         first = self.group.buttons()[0]
         first.setChecked(True)
@@ -156,6 +157,9 @@ class ExplorePage(Page):
         across = ACROSS if self.viewport().width() >= WIDE else 1
         room = self.viewport().width() // across - GAP
         everyday, others = buttons[: len(EVERYDAY)], buttons[len(EVERYDAY) :]
+        # What is asked stays in view, marked, where the others are folded.
+        kept = [one for one in others if one.isChecked() and not self.further.line.isChecked()]
+        everyday, others = everyday + kept, [one for one in others if one not in kept]
         for grid, shown in zip(self._lists, (everyday, others), strict=True):
             for column in range(ACROSS):
                 grid.setColumnStretch(column, 1 if column < across else 0)
@@ -180,6 +184,7 @@ class ExplorePage(Page):
 
     def _choose(self, name: str) -> None:
         self.chosen, self.answer, self._asked = name, None, None
+        self._lay_questions()
         self.name.setText(words.say(f"analyses.{name}.question"))
         title, summary = (words.say(f"analyses.{name}.{part}") for part in ("title", "summary"))
         self.summary.say(f"**{title}.** {summary}")

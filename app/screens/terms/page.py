@@ -38,9 +38,9 @@ class TermsPage(Page):
         self.cards: dict[str, NumberCard] = {}
         self._made_for: Any = None
         self._promise: Any = None
-        self.thresholds = Card()  # what is asked stands over each field; a heading would push the table down
+        self.thresholds = Card()  # without a heading, and in one line: rows and map shall be in view
         self.thresholds.body.setSpacing(14)
-        self.form = ParameterForm()
+        self.form = ParameterForm(in_line=True)
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
         self.thresholds.body.addWidget(self.form)
         self.problem = name_widget(Prose(tone="wrong"), "problem-terms")

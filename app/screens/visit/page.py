@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 from shiboken6 import isValid
 
@@ -33,7 +33,7 @@ from app.parts.panel import Explanation, Part
 from app.parts.plot import LEFT, NEXT, MarginLine, Segment, SegmentBar
 from app.parts.prose import Heading, Prose
 from app.parts.signing_key import SigningSecret
-from app.parts.source_card import SourceCard
+from app.parts.source_card import SourceCard, source_name
 from app.parts.view_stack import ViewStack
 from app.screens.base import Page
 from app.theme import polish
@@ -153,7 +153,7 @@ class Widths(QWidget):
 
 
 class AnswerCard(Card):
-    """The last answer, large, below its question: the number, its margin, where the true one lies."""
+    """The last answer, large and first on the page: the number, its margin, and in words what was asked."""
 
     def __init__(self) -> None:
         super().__init__(words.say("app.visit.last.heading"), tone="accent")
@@ -226,6 +226,7 @@ class VisitPage(Page):
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("step")))
         self.last = AnswerCard()
         self.topic(self.last, "last")
+        self.body.addWidget(self.last)
         self.body.addLayout(self._choices)
         self._sources = make_column(spacing=14)
         self.body.addLayout(self._sources)
@@ -255,7 +256,7 @@ class VisitPage(Page):
         self.widths = Widths()
         self.widths.chosen.connect(self._answer_within)
         self.topic(self.widths, "within")
-        add(self.card.body, self.widths, self.secret, self.signing, self.takes, self.last, self.cheaper)
+        add(self.card.body, self.widths, self.secret, self.signing, self.takes, self.cheaper)
         self.body.addWidget(self.card)
 
     def _build_budget(self) -> None:
@@ -389,18 +390,24 @@ class VisitPage(Page):
         # The card above asks for a file, and what is asked of it comes after; one that was there has moved.
         moved = {one.name for one in method.sources}.intersection(needed)
         waits = bool(needed) and not moved and not begun
-        said += [words.say("app.flow.no_further_table", source=one) for one in needed if not waits]
+        if not waits:
+            absent = (
+                words.say(f"app.visit.{'moved' if one in moved else 'not_chosen'}", source=called)
+                for one, called in ((one, source_name(method.id, one)) for one in needed)
+            )
+            said += absent
         # That something was closed was wanted: nothing has gone wrong, and nothing is left to choose.
         is_wanted = not needed and bool(general) and all(one.code.endswith(".closed") for one in general)
         self.form.setVisible(not waits and not is_wanted)
         for button in self.group.buttons():
             button.setVisible(len(method.steps) > 1 and not is_wanted)
         self.wrong.setVisible(bool(said))
-        self.wrong.set_tone("quiet" if is_wanted else "wrong")
+        # A file that is still to be chosen is no fault of anybody.
+        self.wrong.set_tone("quiet" if is_wanted else "wrong" if general else "care")
         self.wrong.say("\n\n".join(said))
         self._ask_prices(step)
         self._show_takes()
-        asked = (self.form, self.wrong, self.widths, self.secret, self.signing, self.last, self.cheaper)
+        asked = (self.form, self.wrong, self.widths, self.secret, self.signing, self.cheaper)
         self.card.setVisible(any(not part.isHidden() for part in asked))
         self._show_budget()
         so_far = self._from_state().so_far
@@ -457,7 +464,14 @@ class VisitPage(Page):
     def _show_widths(self, records: RecordsField) -> None:
         self._asked_in = records.parameter.name
         asked = records.value() or [{}]
-        self.widths.show_widths(self._prices.within, asked[0].get("margin"), self._added)
+        within, now = self._prices.within, asked[0].get("margin")
+        margin = self._prices.margins[0] if self._prices.margins else None
+        taken = self._prices.each[0] if self._prices.each else None
+        if margin is not None and taken is not None:  # one margin has one price: what is asked says it too
+            same = next((one for one, _ in within if _written(one) == _written(margin)), None)
+            within = tuple((one, taken if one == same else price) for one, price in within)
+            now = now if same is None else same
+        self.widths.show_widths(within, now, self._added)
 
     def _answer_within(self, width: int) -> None:
         """Ask the question with this margin, whatever level that takes."""
@@ -638,12 +652,9 @@ class VisitPage(Page):
         """Bring what was just answered into view."""
         if isValid(self) and self.heading.isVisible():
             self._column.activate()
-            top = self.heading.y()
-            if self.last.isVisible():
-                top = self.last.mapTo(self.inner, QPoint(0, 0)).y()
-                if top + self.last.height() <= self.viewport().height():
-                    top = 0  # the question is seen with its answer
-            self.verticalScrollBar().setValue(max(top - ABOVE, 0))
+            top = self.last.y() if self.last.isVisible() else self.heading.y()
+            fits = self.last.isVisible() and top + self.last.height() <= self.viewport().height()
+            self.verticalScrollBar().setValue(0 if fits else max(top - ABOVE, 0))
 
     def explain(self, topic: str) -> Explanation:
         found = super().explain(topic)
@@ -677,8 +688,12 @@ def _note(epsilon: Fraction | None, margin: float | None) -> str:
     said = words.say("app.visit.costs", epsilon=level(epsilon)) if epsilon else words.say("app.visit.free")
     if margin is None:
         return said
-    shown = words.number(round(margin) if margin >= WHOLE else float(f"{margin:.3g}"))
-    return f"{said} {words.say('app.visit.right_within', margin=shown)}"
+    return f"{said} {words.say('app.visit.right_within', margin=_written(margin))}"
+
+
+def _written(margin: float) -> str:
+    """Return a margin as it is shown."""
+    return words.number(round(margin) if margin >= WHOLE else float(f"{margin:.3g}"))
 
 
 PAGE = VisitPage

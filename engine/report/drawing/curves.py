@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from engine.report.drawing.canvas import MARKERS, Canvas, Style
+from engine.report.drawing.names import Box, move_apart, place_in_rows, place_names
 from engine.report.drawing.scale import Scale, span, ticks
 from engine.report.words import axis_value
 from engine.views import CurveView, Label, Mark, ScatterView, Series
@@ -13,11 +14,15 @@ from engine.views import CurveView, Label, Mark, ScatterView, Series
 HEIGHT = 0.42  # of the width
 TALLEST = 230.0
 GAP = 6.0
+ROW = 2.8  # sizes of letters that a name of two lines in a row of its own takes
 MORE_DASHES = ("plain", "long", "mixed", "dashed")
 
 
-def draw_curve(view: CurveView, style: Style, width: float) -> Canvas:
-    """Lines named at their right ends; the permissible part shaded, chosen points marked."""
+def draw_curve(view: CurveView, style: Style, width: float, *, rows: int = 0) -> Canvas:
+    """Lines named at their right ends; the permissible part shaded, chosen points marked.
+
+    ``rows`` above the field are for names of points that have no place beside them.
+    """
     theme = style.theme
     bands = view.band or ()
     xs = [x for series in view.series for x in series.x if math.isfinite(x)]
@@ -26,7 +31,7 @@ def draw_curve(view: CurveView, style: Style, width: float) -> Canvas:
     wide = (min(xs), max(xs)) if xs and min(xs) < max(xs) else span(xs)
     counted = all(x == int(x) for x in xs)
     canvas, across, down = _frame(
-        style, width, view.x_axis, view.y_axis, wide, span(ys), room + 2 * GAP, whole=counted
+        style, width, view.x_axis, view.y_axis, wide, span(ys), room + 2 * GAP, whole=counted, rows=rows
     )
     if view.shade is not None:
         start, end = (across(value) for value in view.shade)
@@ -46,9 +51,8 @@ def draw_curve(view: CurveView, style: Style, width: float) -> Canvas:
         canvas.text(middle, top, said, theme.accent, anchor="middle", bold=True)
         taken.append((middle - half, top - 0.7 * style.size, middle + half, top + 0.7 * style.size))
     taken += _line_names(canvas, view.series, across, down)
-    for mark in view.marks:
-        _mark(canvas, mark, view, across, down, taken)
-    return canvas
+    needed = _mark(canvas, view, across, down, taken, rows)
+    return canvas if needed <= rows else draw_curve(view, style, width, rows=needed)
 
 
 def _frame(
@@ -61,14 +65,16 @@ def _frame(
     right: float,
     *,
     whole: bool = False,
+    rows: int = 0,
 ) -> tuple[Canvas, Scale, Scale]:
     """Draw both axes with their names; return where values lie. Between whole numbers nothing was drawn."""
     theme, size = style.theme, style.size
-    canvas = Canvas(width, round(min(HEIGHT * width, TALLEST), 2), style)
+    above = rows * ROW * size
+    canvas = Canvas(width, round(min(HEIGHT * width, TALLEST) + above, 2), style)
     shown = {value: axis_value(value, style.language) for value in ticks(*high, most=5)}
     left = max((style.width(words) for words in shown.values()), default=0.0) + GAP
     across = Scale(wide, (left, max(width - right, left + 40)))
-    down = Scale(high, (canvas.height - 3.3 * size, 2.4 * size))
+    down = Scale(high, (canvas.height - 3.3 * size, 2.4 * size + above))
     for value, words in shown.items():
         canvas.line((across.start, down(value)), (across.end, down(value)), theme.line)
         canvas.text(left - GAP, down(value), words, theme.quiet, anchor="end")
@@ -124,7 +130,7 @@ def _line_names(canvas: Canvas, series: Sequence[Series], across: Scale, down: S
     ends.sort(key=lambda end: end[0])
     named = [_name(one, style) for _, _, one in ends]
     halves = [len(lines) * 0.625 * style.size for lines in named]
-    middles = _apart([place for place, _, _ in ends], halves, 0.1 * style.size, canvas.height)
+    middles = move_apart([place for place, _, _ in ends], halves, 0.1 * style.size, canvas.height)
     found: list[Box] = []
     for (place, x, one), lines, middle, half in zip(ends, named, middles, halves, strict=True):
         colour = theme.quiet if one.style == "plain" else theme.accent
@@ -135,51 +141,49 @@ def _line_names(canvas: Canvas, series: Sequence[Series], across: Scale, down: S
     return found
 
 
-def _apart(places: list[float], halves: list[float], gap: float, height: float) -> list[float]:
-    """Return places from top to bottom, moved apart by what each fills, upwards first; none above the top."""
-    moved, below = list(places), height
-    for number in reversed(range(len(places))):
-        moved[number] = min(moved[number], below - halves[number])
-        below = moved[number] - halves[number] - gap
-    above = 0.0
-    for number, half in enumerate(halves):
-        moved[number] = max(moved[number], above + half)
-        above = moved[number] + half + gap
-    return moved
-
-
-Box = tuple[float, float, float, float]  # left, top, right, bottom
-
-
-def _mark(canvas: Canvas, mark: Mark, view: CurveView, across: Scale, down: Scale, taken: list[Box]) -> None:
-    """Mark a point and name it on a plate, clear of lines and of other names."""
+def _mark(canvas: Canvas, view: CurveView, across: Scale, down: Scale, taken: list[Box], rows: int) -> int:
+    """Mark points and name each on a plate; return how many names still need rows above the field."""
     style, theme = canvas.style, canvas.style.theme
-    x, y = across(mark.x), down(mark.y)
-    said = style.lines(mark.label, 20 * style.size, bold=True)[0]
-    wide, half = style.width(said, True), 0.7 * style.size
-    left = x > (across.start + across.end) / 2
-    above = left == _rises(view, mark)
-    # The best place first, then the others around the point, then the same farther away.
-    sides = [(left, above), (left, not above), (not left, above), (not left, not above)]
-    found: list[Box] = []
-    for far in (1.5, 3.0, 4.5):
-        for to_left, upwards in sides:
-            middle = y + (-far if upwards else far) * style.size
-            middle = min(max(middle, down.end), down.start - half)
-            start = x - wide - GAP if to_left else x + GAP
-            found.append((start - 2, middle - half, start + wide + 2, middle + half))
-            centred = min(max(x - wide / 2, 2.0), across.end - wide)  # above or below, within the drawing
-            found.append((centred - 2, middle - half, centred + wide + 2, middle + half))
-    free = [one for one in found if one[0] >= 0 and one[2] <= canvas.width and not _covers(one, taken)]
-    place = (free or found)[0]
-    taken.append(place)
-    canvas.box(place[0], place[1], place[2] - place[0], place[3] - place[1], theme.surface, 0.85)
-    canvas.mark((x, y), "circle", theme.surface, theme.accent, 3.6)
-    canvas.text(place[0] + 2, (place[1] + place[3]) / 2, said, theme.text, bold=True)
-
-
-def _covers(box: Box, taken: list[Box]) -> bool:
-    return any(box[0] < one[2] and one[0] < box[2] and box[1] < one[3] and one[1] < box[3] for one in taken)
+    points = [(across(mark.x), down(mark.y)) for mark in view.marks]
+    said = [style.lines(mark.label, 20 * style.size, bold=True) for mark in view.marks]
+    sizes = [
+        (max(style.width(line, True) for line in lines) + 4, (1.25 * len(lines) + 0.15) * style.size)
+        for lines in said
+    ]
+    field = (across.start, down.end - style.size, canvas.width, down.start)
+    placed = list(
+        place_names(
+            points,
+            sizes,
+            field,
+            taken,
+            radius=GAP,
+            line=1.4 * style.size,
+            upwards=[
+                (x > (across.start + across.end) / 2) == _rises(view, mark)
+                for (x, _), mark in zip(points, view.marks, strict=True)
+            ],
+        )
+    )
+    without = [place for place, one in enumerate(placed) if one is None]
+    tops = [(1.35 + number * ROW) * style.size for number in range(len(without))]
+    if without and len(without) <= rows:
+        led = place_in_rows(
+            [points[one] for one in without], [sizes[one] for one in without], (0.0, *field[1:]), tops
+        )
+        for place, one in zip(without, led, strict=True):
+            placed[place] = one
+    for named in placed:
+        if named is not None and named.leader is not None:
+            canvas.line(*named.leader, theme.quiet)
+    for point in points:
+        canvas.mark(point, "circle", theme.surface, theme.accent, 3.6)
+    for lines, named in zip(said, placed, strict=True):
+        if named is not None:
+            left, top, right, bottom = named.box
+            canvas.box(left, top, right - left, bottom - top, theme.surface, 0.85)
+            canvas.text(left + 2, (top + bottom) / 2, lines, theme.text, bold=True)
+    return len(without)
 
 
 def _rises(view: CurveView, mark: Mark) -> bool:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import subprocess
 import sys
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 import pytest
+from matplotlib.text import Text as Words
 from PIL import Image
 
 from engine.formulas import escape_formula
 from engine.report import figures
+from engine.report.drawing.names import distance, meet
 from engine.views import (
     KINDS,
     BarsView,
@@ -186,3 +190,50 @@ def test_nothing_of_it_is_loaded_before_a_figure_is_asked_for(tmp_path: Path) ->
     command = [sys.executable, "-c", code, str(tmp_path / "a.pdf")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def extent(figure, said):
+    """Return the box of words alone, upwards from below."""
+    return np.array(Words.get_window_extent(said).extents)
+
+
+def assert_names_are_clear(figure):
+    axes = figure.axes[0]
+    figure.draw_without_rendering()
+    marks = [one for one in axes.texts if one.get_gid() == figures.MARK and one.get_visible()]
+    names = [one for one in axes.texts if one.get_text() and one.get_visible()]
+    boxes = {id(one): extent(figure, one) for one in names}
+    whole = figure.bbox.extents
+    points = [axes.transData.transform(one.xy) for one in marks]
+    for place, one in enumerate(marks):
+        box = boxes[id(one)]
+        assert (box[:2] >= whole[:2]).all() and (box[2:] <= whole[2:]).all(), one.get_text()
+        far = [distance(tuple(box), tuple(point)) for point in points]
+        other = min((far[at] for at in range(len(far)) if at != place), default=math.inf)
+        assert one.arrow_patch.get_visible() or far[place] < other, (one.get_text(), far)
+    for place, one in enumerate(names):
+        for other in names[:place]:
+            assert not meet(tuple(boxes[id(one)]), tuple(boxes[id(other)])), (
+                one.get_text(),
+                other.get_text(),
+            )
+    return marks
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_name_of_a_point_is_seen_to_be_its_own(seed):
+    chosen = np.random.default_rng(seed)
+    x = tuple(map(float, np.linspace(0.05, 1, 20)))
+    lines = tuple(Series(f"line {place}", x, tuple(40 * one**place for one in x)) for place in (1, 2, 3))
+    places = chosen.integers(1, 20, (5, 2)) / (20, 0.5)
+    places[1, 0] = places[0, 0]
+    marks = tuple(
+        Mark(float(a), float(b), f"point {place}" + "n" * (8 * place)) for place, (a, b) in enumerate(places)
+    )
+    view = CurveView("t", "x", "y", lines, marks, (0.3, 0.7), "allowed")
+    made = figures.figure(view, width=9, height=4.5)
+    assert len(assert_names_are_clear(made)) == 5
+    left, right = sorted(places[:2, 1])  # a closer look: names of what is outside are not shown
+    made.axes[0].set_ylim(left - 1, right + 1)
+    figures._set_names(made)
+    assert_names_are_clear(made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import sys
@@ -9,10 +10,13 @@ import xml.etree.ElementTree as tree
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.report import drawing
 from engine.report.drawing import canvas
 from engine.report.drawing.grids import FULLEST
+from engine.report.drawing.names import distance
 from engine.report.drawing.scale import ticks
 from engine.report.fonts import width_of
 from engine.report.theme import DARK, LIGHT, VARIABLES, Theme
@@ -280,6 +284,77 @@ def test_names_of_points_that_lie_close_do_not_cover_one_another():
     assert len(names) == 5
     assert not [1 for place, one in enumerate(names) for other in names[:place] if meet(one, other)]
     assert all(one[1] >= 0 and one[3] <= sheet.width and one[2] >= 0 for one in names)
+
+
+def circles(sheet):
+    return [
+        (float(one.attrib["cx"]), float(one.attrib["cy"]))
+        for one in tree.fromstring(sheet.svg()).iter(f"{SVG}circle")
+    ]
+
+
+def lines_of(sheet):
+    """Return both ends of every straight line."""
+    found = []
+    for one in tree.fromstring(sheet.svg()).iter(f"{SVG}polyline"):
+        points = [tuple(map(float, pair.split(","))) for pair in one.attrib["points"].split()]
+        found += [points] if len(points) == 2 else []
+    return found
+
+
+def assert_names_are_clear(view, width, size):
+    """Demand that each name is nearer to its own point than to any other, or led to it by a line."""
+    found, sheet = boxes(view, width, size)
+    marks, led = circles(sheet), lines_of(sheet)
+    assert len(marks) == len(view.marks)
+    for place, mark in enumerate(view.marks):
+        (text,) = (one for one in found if one[0] == mark.label)
+        assert (
+            text[1] >= -0.1 and text[2] >= 0 and text[3] <= sheet.width + 0.1 and text[4] <= sheet.height
+        ), text
+        box = text[1:]
+        far = [distance(box, one) for one in marks]
+        ends = [
+            start
+            for start, end in led
+            if math.dist(end, marks[place]) < 0.02 and distance(box, start) < 0.6 * size
+        ]
+        nearest = min((one for at, one in enumerate(far) if at != place), default=math.inf)
+        assert ends or far[place] < nearest, (mark, far)
+        assert ends or far[place] < 3 * size, "what stands far away is led to its point"
+        assert not [one for one in found if one[0] != text[0] and meet(one, text)], text
+
+
+@given(
+    points=st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40)), min_size=1, max_size=6),
+    shape=st.sampled_from([-1.0, -0.2, 1.0, 3.0]),
+    long=st.lists(st.integers(0, 22), min_size=6, max_size=6),
+    width=st.sampled_from([340, 480, 620, 900]),
+    size=st.sampled_from([8.5, 13.0]),
+)
+@settings(deadline=None, max_examples=40, derandomize=True)
+def test_each_name_of_a_point_is_seen_to_be_its_own(points, shape, long, width, size):
+    x = tuple(place / 20 for place in range(41))
+    lines = (Series("price", x, tuple(40 * (one / 2) ** abs(shape) for one in x), "plain"),)
+    marks = tuple(
+        Mark(across / 20, float(up), f"M{place}" + "n" * long[place])
+        for place, (across, up) in enumerate(points)
+    )
+    view = CurveView("t", "x", "y", lines, marks, (0.4, 1.1) if shape > 0 else None, "allowed")
+    assert_names_are_clear(view, width, size)
+
+
+def test_points_of_one_level_keep_their_names():
+    """Found on Budget: “chosen”, of the point at 288, stood beside the one at 58."""
+    x = tuple(place / 40 for place in range(1, 41))
+    line = Series("price", x, tuple(2130 * math.exp(-1 / one) for one in x), "plain")
+    marks = tuple(
+        Mark(0.5, amount, name)
+        for amount, name in ((288.0, "ε 0.5, chosen"), (58.0, "AT 2020, 100 each"), (144.0, "NL 2021, 250"))
+    )
+    view = CurveView("t", "ε", "thousand €", (line,), marks, (0.0, 0.56), "what was decided")
+    for width in (340, 480, 700):
+        assert_names_are_clear(view, width, 13.0)
 
 
 def test_a_cell_of_very_many_letters_is_cut_in_one_pass(monkeypatch):
