@@ -53,7 +53,8 @@ class Rate:
         z, n, p = NORMAL_WITHIN, self.attacks, self.share
         middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         low, high = (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
-        return max(0.0, low), min(1.0, high)
+        # at the ends the formula gives 0 and 1, but for what rounding leaves of them
+        return (low if self.successes else 0.0), (high if self.successes < n else 1.0)
 
 
 def copied_rows(released: Mapping[str, Codes], original: Mapping[str, Codes]) -> Rate:

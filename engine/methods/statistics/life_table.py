@@ -373,19 +373,26 @@ class LifeTable(CountsMethod):
         )
 
     def _curves(self, found: Survival) -> tuple[View, ...]:
-        """Return the share without the event over the time, a picture a group; none where there are many."""
+        """Return the share without the event as far as it is known, a picture a group; none of many."""
         if len(found.share) > MOST_CURVES:
             return ()
         words = f"methods.{self.id}.views.curve"
         x = tuple(float(edge) for edge in self.intervals.edges)
         views: list[View] = []
         for group, share, within in zip(Cells(self.groups).labels(), found.share, found.within, strict=True):
+            known = int(np.argmax(within >= 1)) or len(
+                within
+            )  # a line through what is not known would be read
+            share, within = share[:known], within[:known]
             named = {"group": " · ".join(group)}
             title = Text(f"{words}.of_group", named) if group else Text(f"{words}.title")
             low, high = ((1.0, *np.clip(share + way * within, 0, 1).tolist()) for way in (-1, 1))
-            band = (Series(Text(f"{words}.low"), x, low), Series(Text(f"{words}.high"), x, high))
+            band = tuple(
+                Series(Text(f"{words}.{name}"), x[: known + 1], ends)
+                for name, ends in (("low", low), ("high", high))
+            )
             label = Text(f"methods.{self.id}.numbers.survival.label")
-            line = Series(label, x, (1.0, *share.tolist()), "accent")
+            line = Series(label, x[: known + 1], (1.0, *share.tolist()), "accent")
             views.append(
                 CurveView(title, self.options.time, label, (line,), band=band, note=Text(f"{words}.note"))
             )
