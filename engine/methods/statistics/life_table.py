@@ -387,12 +387,10 @@ class LifeTable(CountsMethod):
             named = {"group": " · ".join(group)}
             title = Text(f"{words}.of_group", named) if group else Text(f"{words}.title")
             low, high = ((1.0, *np.clip(share + way * within, 0, 1).tolist()) for way in (-1, 1))
-            band = tuple(
-                Series(Text(f"{words}.{name}"), x[: known + 1], ends)
-                for name, ends in (("low", low), ("high", high))
-            )
+            drawn = x[: known + 1]
+            band = (Series(Text(f"{words}.low"), drawn, low), Series(Text(f"{words}.high"), drawn, high))
             label = Text(f"methods.{self.id}.numbers.survival.label")
-            line = Series(label, x[: known + 1], (1.0, *share.tolist()), "accent")
+            line = Series(label, drawn, (1.0, *share.tolist()), "accent")
             views.append(
                 CurveView(title, self.options.time, label, (line,), band=band, note=Text(f"{words}.note"))
             )
