@@ -380,9 +380,8 @@ class LifeTable(CountsMethod):
         x = tuple(float(edge) for edge in self.intervals.edges)
         views: list[View] = []
         for group, share, within in zip(Cells(self.groups).labels(), found.share, found.within, strict=True):
-            known = int(np.argmax(within >= 1)) or len(
-                within
-            )  # a line through what is not known would be read
+            # a line on through what is not known would be read
+            known = int(np.argmax(within >= 1)) or len(within)
             share, within = share[:known], within[:known]
             named = {"group": " · ".join(group)}
             title = Text(f"{words}.of_group", named) if group else Text(f"{words}.title")
