@@ -349,7 +349,8 @@ def share_interval(found: float, tries: float) -> tuple[float, float]:
     middle = share + z * z / (2 * tries)
     half = z * math.sqrt(share * (1 - share) / tries + z * z / (4 * tries * tries))
     low, high = (middle - half) / (1 + z * z / tries), (middle + half) / (1 + z * z / tries)
-    return max(0.0, low), min(1.0, high)
+    # at the ends the formula gives 0 and 1, but for what rounding leaves of them
+    return (low if found > 0 else 0.0), (high if found < tries else 1.0)
 
 
 def _from_transform(transform: Floats, step: float) -> Accuracy:

@@ -142,10 +142,12 @@ def _largest(points: list[_Point], named: list[_Point], drawn: str) -> Text:
     """Name the largest of those that may be named, or say that others could be as large."""
     top = max(named, key=lambda point: abs(point.value))
     kind = "furthest" if top.value < 0 else "largest"
+    if any(abs(one.value) > abs(top.value) for one in points):  # what could be nothing reads larger still
+        kind = f"{kind}_of_clear"
     if drawn:
         return _say(f"{kind}_drawn", label=top.label, value=top.written())
     rivals = sum(one is not top and one.reach >= top.size for one in points)
-    name = f"{kind}_of_several" if rivals else kind
+    name = f"{kind}_of_several" if rivals else kind  # what reads larger is a rival
     return _say(name, label=top.label, value=top.written(), others=rivals)
 
 

@@ -105,7 +105,10 @@ class Communities:
         halves = np.array([last[:half], last[-half:]])
         within = float(halves.var(axis=1, ddof=1).mean())
         between = float(half * halves.mean(axis=1).var(ddof=1))
-        return float(np.sqrt((half - 1) / half + between / (half * within))) if within > 0 else 1.0
+        if within <= 0:
+            return 1.0
+        # of so few sweeps the estimate can fall a little below what it estimates
+        return max(1.0, float(np.sqrt((half - 1) / half + between / (half * within))))
 
     @property
     def settling(self) -> str:

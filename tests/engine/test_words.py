@@ -47,6 +47,8 @@ REFUTED = {
     "put it, printed, into the box": r"printed, into the box",  # on paper no lot was drawn
     "The shaded band is the range left by uncertain figures": r"shaded band is the range left by uncertain",
     "Its source and tests are public.": r"source and tests are public",  # without saying where
+    "most pairs are unlike in any case": r"most pairs are unlike",  # of short traces most are alike
+    "What few write never leaves.": r"few write never leaves",  # a rare draw lifts a line above the threshold
 }
 """Sentences that somebody showed to be false, whatever the release, and what is in no text any more."""
 THREE = {"what", "how", "change"}
@@ -176,3 +178,19 @@ def _is_number(value: ast.expr) -> bool:
 def test_a_number_written_beforehand_is_seen():
     (call,) = (one.value for one in ast.parse("said(limit=f'{limit:.3g}', n=f'{n:>7}', p=f'{p:.1f} %')").body)
     assert [_is_number(one.value) for one in call.keywords] == [True, False, False]
+
+
+def test_no_word_of_a_method_that_sites_add_up_says_that_noise_was_drawn_once():
+    """A result of several sites has the words of the method, and the noise of each site in every number."""
+    added_up = ("counts", "histogram", "life_table", "margins", "means", "density")
+    said = [
+        (text_id, text)
+        for text_id, text in texts.catalogue("en").items()
+        if text_id.startswith(tuple(f"methods.statistics.{name}." for name in added_up))
+        and re.search(r"\.(numbers|columns|notes|views)\.", text_id)
+    ]
+    assert len(said) > 60
+    once = re.compile(r"nois\w+ [^.]*\bonce\b(?!, its spread)", re.IGNORECASE)
+    assert not [text_id for text_id, text in said if once.search(text)]
+    spread = [text for _, text in said if "its spread" in text.lower()]
+    assert len(spread) >= 4 and all("drawn once, its spread" in one or "its share" in one for one in spread)

@@ -14,7 +14,7 @@ from engine.methods import option
 from engine.methods.models.additive_grids import Grid
 from engine.methods.models.additive_steps import Curve
 from engine.methods.models.monotone import FALLING, RISING
-from engine.methods.models.written_cells import LEVELS, cell_labels, read_cells
+from engine.methods.models.written_cells import LEVELS, cell_labels, joined_intervals, read_cells
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.blocks import read, smallest_type
@@ -219,6 +219,5 @@ def _group_labels(predictor: Mapping[str, Any], groups: Sequence[int], words: st
         elif predictor["kind"] == LEVELS:
             found.append(f"{labels[first]} – {labels[last]}")
         else:
-            ends = [str(labels[place]).split(" – ") for place in (first, last)]
-            found.append(f"{ends[0][0]} – {ends[1][-1]}")
+            found.append(joined_intervals(labels[first], labels[last]))
     return tuple(found)

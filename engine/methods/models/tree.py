@@ -25,7 +25,7 @@ from engine.methods.models.class_tables import shares
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told, share_errors
-from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
+from engine.methods.models.written_cells import cell_labels, declared_cells, read_cells, written_cells
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -65,7 +65,7 @@ from engine.privacy.events import Event
 from engine.privacy.noise import Noise
 from engine.table import coding
 from engine.table.schema import Kind
-from engine.views import BarsView, Cell, TableView, Text, TextView, View
+from engine.views import BarsView, Cell, TableView, Text, TextView, View, several
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -321,10 +321,8 @@ def _questions_table(model: Mapping[str, Any]) -> TableView:
                 continue
             predictor = model["predictors"][one["predictor"]]
             labels = cell_labels(predictor, f"{WORDS}.views")
-            names = [
-                str(label) for label in (labels[place] for place in one["first"]) if isinstance(label, str)
-            ]
-            said = ", ".join(names) or None
+            told = [labels[place] for place in one["first"] if place < declared_cells(predictor)]
+            said = several(told) if told else None
             rows.append((level + 1, node + 1, predictor["name"], said, 2 * node + 1, 2 * node + 2))
     headings = tuple(
         Text(f"{WORDS}.views.headings.{name}") for name in ("level", "node", "column", "among", "yes", "no")

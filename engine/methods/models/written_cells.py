@@ -46,8 +46,31 @@ def cell_labels(predictor: Mapping[str, Any], words: str) -> list[Label]:
         labels = [*predictor["levels"], Text(f"{words}.other")]
     else:
         edges = [_write(edge, predictor["of"]) for edge in predictor["edges"]]
-        labels = [low if low == high else f"{low} – {high}" for low, high in pairwise(edges)]
+        pairs = list(pairwise(edges))
+        labels = [
+            interval_label(*ends, last=place == len(pairs)) for place, ends in enumerate(pairs, start=1)
+        ]
     return [*labels, Text(f"{words}.missing")]
+
+
+def interval_label(low: str, high: str, *, last: bool) -> Label:
+    """Return what an interval is called: it holds its lower edge, and the last one its upper edge too."""
+    if low == high:
+        return low
+    return Text("statistics.labels.up_to" if last else "statistics.labels.below", {"low": low, "high": high})
+
+
+def joined_intervals(first: Label, last: Label) -> Label:
+    """Return what two intervals and all between them are called together."""
+    low = first.values["low"] if isinstance(first, Text) else first
+    if isinstance(last, Text):
+        return Text(last.id, {**last.values, "low": low})
+    return Text("statistics.labels.up_to", {"low": low, "high": last})
+
+
+def declared_cells(predictor: Mapping[str, Any]) -> int:
+    """Return how many of the cells of a written predictor were declared; the others come after them."""
+    return len(predictor["levels"]) if predictor["kind"] == LEVELS else len(predictor["edges"]) - 1
 
 
 def _write(edge: float, of: str) -> str:

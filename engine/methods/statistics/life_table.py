@@ -373,19 +373,23 @@ class LifeTable(CountsMethod):
         )
 
     def _curves(self, found: Survival) -> tuple[View, ...]:
-        """Return the share without the event over the time, a picture a group; none where there are many."""
+        """Return the share without the event as far as it is known, a picture a group; none of many."""
         if len(found.share) > MOST_CURVES:
             return ()
         words = f"methods.{self.id}.views.curve"
         x = tuple(float(edge) for edge in self.intervals.edges)
         views: list[View] = []
         for group, share, within in zip(Cells(self.groups).labels(), found.share, found.within, strict=True):
+            # a line on through what is not known would be read
+            known = int(np.argmax(within >= 1)) or len(within)
+            share, within = share[:known], within[:known]
             named = {"group": " · ".join(group)}
             title = Text(f"{words}.of_group", named) if group else Text(f"{words}.title")
             low, high = ((1.0, *np.clip(share + way * within, 0, 1).tolist()) for way in (-1, 1))
-            band = (Series(Text(f"{words}.low"), x, low), Series(Text(f"{words}.high"), x, high))
+            drawn = x[: known + 1]
+            band = (Series(Text(f"{words}.low"), drawn, low), Series(Text(f"{words}.high"), drawn, high))
             label = Text(f"methods.{self.id}.numbers.survival.label")
-            line = Series(label, x, (1.0, *share.tolist()), "accent")
+            line = Series(label, drawn, (1.0, *share.tolist()), "accent")
             views.append(
                 CurveView(title, self.options.time, label, (line,), band=band, note=Text(f"{words}.note"))
             )

@@ -300,7 +300,8 @@ def short_or_compound(name: str, groups: tuple[str, ...]) -> tuple[str, str, str
     -----
     A compound begins or ends with a word of at least four letters: ``racegrp``,
     ``polisnummer``; the longest word decides. An abbreviation of at least four letters counts only where all
-    words that begin so belong to one group: ``hispan``, ``surg``.
+    words that begin so belong to one group: ``hispan``, ``surg``. A known word is short for nothing: ``Ende``
+    is no beginning of an address.
 
     Examples
     --------
@@ -317,7 +318,8 @@ def short_or_compound(name: str, groups: tuple[str, ...]) -> tuple[str, str, str
             inside = known.longest_inside(part)
             if inside is not None and (best is None or inside[0] > best[0]):
                 best = inside[0], group, inside[1], part
-            short.update((group, meaning, part) for meaning in known.shortened_to(part))
+            if not any(part in one.exact for one in _groups().values()):
+                short.update((group, meaning, part) for meaning in known.shortened_to(part))
     if best is not None:
         return best[1:]
     return min(short) if len({group for group, _, _ in short}) == 1 else None

@@ -175,7 +175,8 @@ def test_what_is_below_zero_is_not_called_largest():
 def test_what_could_be_nothing_is_not_named_as_largest():
     """An effect of a value that nobody has led the figure with −269 ± 297."""
     effects = IntervalsView("t", ("nobody", "gas"), (-269.0, 90.0), (-566.0, 80.0), (28.0, 100.0), "Effect")
-    assert said(effects).startswith("gas reads largest, 90 ± 10; 1 other could be as large")
+    first = "Of those clear of zero gas reads largest, 90 ± 10; 1 other could be as large"
+    assert said(effects).startswith(first), "what could be nothing reads larger, and is drawn so"
 
 
 def test_one_number_is_told_with_its_margin():

@@ -57,6 +57,10 @@ def test_points_of_names_and_amounts_are_equally_far():
     assert np.sum(difference[:2] ** 2) == pytest.approx(1) and difference[2] ** 2 == pytest.approx(1)
 
 
+def test_an_interval_begins_at_zero_where_nothing_and_ends_at_one_where_everything_succeeded():
+    assert all(Rate(0, n).interval[0] == 0 and Rate(n, n).interval[1] == 1 for n in range(1, 3000))
+
+
 def test_no_attack_tells_nothing():
     assert Rate(0, 0).share == 0 and Rate(0, 0).interval == (0.0, 1.0)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine import texts
 from engine.methods.catalogue import method
 from engine.methods.models import additive_steps
 from engine.methods.models.additive import scores
@@ -427,7 +428,8 @@ def test_a_pair_is_shown_with_its_groups_and_in_brackets_where_it_may_be_nothing
     by_hand = np.array(release.artefacts[0].content["pairs"][1]["effects"])
     grids = [view for view in release.views if isinstance(view, HeatmapView)]
     assert grids[0].column_labels[:3] == ("a", "b", "c") and len(grids[0].column_labels) == 5
-    assert grids[1].row_labels[:2] == ("0 – 14", "14 – 28") and len(grids[1].row_labels) == 9
+    first, second = (texts.text(one.id, **one.values) for one in grids[1].row_labels[:2])
+    assert (first, second) == ("0 to <14", "14 to <28") and len(grids[1].row_labels) == 9
     assert np.array(grids[1].values) == pytest.approx(by_hand, rel=0.01)
     tables = [view for view in release.views if isinstance(view, TableView)][-2:]
     cells = [[is_weak(one) for one in row[1:]] for row in tables[1].rows]

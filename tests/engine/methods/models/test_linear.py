@@ -21,14 +21,14 @@ from engine.methods.models.linear_model import effects, effects_picture, effects
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE
 from engine.methods.models.quadratic import solve
-from engine.methods.models.written_cells import cell_labels
+from engine.methods.models.written_cells import cell_labels, joined_intervals
 from engine.methods.protocol import Budget, Context
 from engine.privacy.promise import Neighbours
 from engine.release.bundle import document_html
 from engine.report.content.cover import accuracy
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
-from engine.views import NumberView
+from engine.views import NumberView, Text
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import laplace_law
 from tests.engine.battery.subject import Subject as Tried
@@ -567,7 +567,18 @@ def test_a_value_of_a_column_is_named_as_tables_write_it():
     (shown,) = effects({"predictors": [year]}, "methods.models.linear.views")
     assert texts.text(shown.value.id, **shown.value.values) == "to 2010"
     graded = {"kind": "number", "of": "integer", "edges": [0, 9, 10, 10]}
-    assert cell_labels(graded, "methods.models.additive.views")[:3] == ["0 – 9", "9 – 10", "10"]
+    labels = cell_labels(graded, "methods.models.additive.views")[:3]
+    assert [texts.text(one.id, **one.values) if isinstance(one, Text) else one for one in labels] == [
+        "0 to <9",
+        "9 to <10",
+        "10",
+    ]
+    assert joined_intervals(labels[0], labels[1]) == Text(
+        "statistics.labels.below", {"low": "0", "high": "10"}
+    )
+    assert joined_intervals(labels[0], labels[2]) == Text(
+        "statistics.labels.up_to", {"low": "0", "high": "10"}
+    )
 
 
 def test_a_value_that_perhaps_nobody_has_is_in_the_table_and_never_drawn():

@@ -15,6 +15,7 @@ from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.statistics.life_table import life_table
 from engine.privacy.accuracy import LAPLACE_WITHIN, noise_of
 from engine.privacy.promise import Neighbours
+from engine.report.findings import find_sentence
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.noise_source import seeded_noise
@@ -140,6 +141,16 @@ def test_margins_grow_with_the_sites_that_add_noise():
     with noise_of(4):
         several = made.survival(counts, made.mechanism).within
     assert (several > 1.9 * alone).all()
+
+
+def test_a_curve_ends_where_nothing_more_is_known_of_the_share():
+    made = design(epsilon=1)
+    found = made.survival(np.array([2000, 0, 3, 0, 0, 0]), made.mechanism)
+    assert found.within[0].tolist()[0] < 1 == found.within[0].tolist()[1]
+    (curve,) = made._curves(found)
+    assert curve.series[0].x == (0.0, 10.0) and len(curve.band[0].y) == len(curve.band[1].y) == 2
+    sentence = find_sentence(curve)
+    assert sentence.values["last"] == "10", "what it falls to is said of a place where it is known"
 
 
 def test_a_person_is_in_one_cell_and_the_noise_is_that_of_counts():

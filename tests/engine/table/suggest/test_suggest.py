@@ -457,3 +457,11 @@ def test_what_nearly_differs_everywhere_is_refused_as_it_stands_and_only_that():
     assert len(set(cents)) < len(cents) and found == {"fee": True, "days": False}
     design = SimpleNamespace(schema=Schema(), keeps=(), request=SimpleNamespace(preparation=()))
     assert [one.column for one in naming(table, design, ["fee", "days"])] == ["fee"]
+
+
+@pytest.mark.parametrize("name", ["Ende", "ende", "Ende der Pflege"])
+def test_a_known_word_is_short_for_nothing_that_names_people(name):
+    """How a stay ended names nobody; "ende" only begins as the word for an address in another language."""
+    endings = ["died", "moved", "still here"] * 200
+    assert of(pd.DataFrame({name: endings}))[name].role is not Role.DIRECT_IDENTIFIER
+    assert of(pd.DataFrame({"endere": endings}))["endere"].role is Role.DIRECT_IDENTIFIER, "short for it"
