@@ -63,7 +63,7 @@ class Undoing(QObject):
         study, step = self._place.study, self._place.step
         was_opened = study.history.now.place in flow.BESIDE  # from the list: undoing leads back from it
         made = study.state.finished or study.state.resumed
-        return step in flow.DONE_FOR_GOOD and made and not was_opened
+        return step in flow.SHOW_WHAT_IS_MADE and made and not was_opened
 
     def _move(self, name: str, said: Text | None, act: Callable[[], Moment | None]) -> None:
         window = self._place

@@ -51,6 +51,7 @@ STEPS = (
 BESIDE = ("explore", "sites", "releases")
 MADE = ("release", "report")  # show a release that is finished
 DONE_FOR_GOOD = ("release", "visit", "report")  # once it is made, nothing that they show can be undone
+SHOW_WHAT_IS_MADE = ("preview", *DONE_FOR_GOOD)
 ROWS_PER_PERSON = "rows_per_person"
 UNIT = "unit"
 ONE_ROW_EACH = "unit_reason"  # where it is answered why every row is another person

@@ -217,6 +217,12 @@ class Study:
         needed = [source.name for source in sources if source.required]
         return self.linked is not None and all(name in self._plan.files for name in needed)
 
+    @property
+    def needs_second(self) -> bool:
+        """Whether nobody alone may make the release of the plan, so that it can only be prepared."""
+        preview = self.result("ledger")
+        return preview is not None and preview.needs_second and self.result("bundle") is None
+
     def suggestions_of(self, source: str) -> tuple[Any, ...]:
         """Return how the columns of a table were understood; nothing where it was not opened on Load."""
         if source == MAIN:
