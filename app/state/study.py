@@ -164,6 +164,7 @@ class Study:
         self.asked: list[Mapping[str, Any]] = []  # what that server was asked, one after the other
         self.finished: list[tuple[Plan, Any]] = []  # releases of this session, with the plans that made them
         self.history = History(self._moment(frozenset()))
+        self.shown_again: Plan | None = None  # of a release that was opened from the list of all
         self._trials: set[str] = set()  # settings that were looked at on the rows
 
     @property
@@ -404,6 +405,7 @@ class Study:
         plan, outcome = self.finished[place]
         self.history.end_edit()
         self.decide(**{part.name: getattr(plan, part.name) for part in fields(Plan)})
+        self.shown_again = self._plan
         self.history.end_edit()
         self._tell(self._bring_back())
         if self.result("bundle") is None:

@@ -280,6 +280,7 @@ OF_ONE_WAY = 2.5  # times that where it means one way, not all that makes such a
 # … where it is not the usual way to make it. What is predicted decides between models, by other words.
 UNUSUAL = {Held.MODEL: 0.85}
 WEAK, FAINT = "~", 0.4  # the mark of a phrase that many wishes hold, and times that it says
+NEAR = 0.3  # part of what is meant most from which a way is shown, where somebody says a wish
 MANY = 3  # words of which one has to be more than part of a text
 GAP = 2  # words that may stand within a phrase: “without their names”
 
@@ -316,6 +317,8 @@ def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
     if not most[1] or (len(parts) >= MANY and max(named.values()) <= SAID_IN_A_TEXT):
         return []
     kept = [one for one in found if held[one.method.id] == most[0] or meant[one.method.id] == most[1]]
+    if max(by_phrase.values()) > 0:  # a wish, not names: few ways are near what is meant
+        kept = [one for one in kept if meant[one.method.id] >= NEAR * most[1]]
     return sorted(kept, key=lambda one: (-round(meant[one.method.id], 9), not one.method.usual))
 
 
