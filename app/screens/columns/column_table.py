@@ -380,7 +380,10 @@ class ColumnsTable(DataTable):
         return [name for line in lines for name in (line.name, *line.alike)]
 
     def fit(self) -> None:
-        """Share the width out; what is longer than two lines stands in full on the right-hand side."""
+        """Share the width out, and what height is left among red lines whose reason is long.
+
+        What is longer stands in full on the right-hand side.
+        """
         width = self.viewport().width()
         if width < 50 or not self.columns.lines:
             return
@@ -402,16 +405,23 @@ class ColumnsTable(DataTable):
         widths += [rest, 0] if narrow else [round(rest * VALUES), rest - round(rest * VALUES)]
         for column, wanted in enumerate(widths):
             self.horizontalHeader().resizeSection(column, wanted)
-        for place, line in enumerate(self.columns.lines):
-            tall = self._pills.line + (self._pills.above if line.band else 0)
-            if line.guarded and widths[4] and self._pills.line == LINE:  # why it is is said whole
-                tall += self._pills.needed(line.why, widths[4]) - LINE
-            if self.verticalHeader().sectionSize(place) != tall:
-                self.verticalHeader().resizeSection(place, tall)
-        headings = 0 if self.horizontalHeader().isHidden() else self.horizontalHeader().height()
-        height = headings + self.verticalHeader().length() + 2
-        self.setMinimumHeight(min(height, LEAST_HEIGHT))
-        self.setMaximumHeight(height)
+        lines, head = self.columns.lines, self.horizontalHeader()
+        talls = [self._pills.line + (self._pills.above if line.band else 0) for line in lines]
+        least = (0 if head.isHidden() else head.height()) + sum(talls) + 2
+        more = [
+            self._pills.needed(line.why, widths[4]) - LINE
+            if line.guarded and widths[4] and self._pills.line == LINE
+            else 0
+            for line in lines
+        ]
+        self.setMinimumHeight(min(least, LEAST_HEIGHT))
+        self.setMaximumHeight(least + sum(more))
+        room = self.height() - least
+        for place, tall in enumerate(talls):
+            grows = more[place] if more[place] <= room else 0  # why it names people is read whole
+            room -= grows
+            if self.verticalHeader().sectionSize(place) != tall + grows:
+                self.verticalHeader().resizeSection(place, tall + grows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
