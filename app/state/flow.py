@@ -215,7 +215,7 @@ def pays_at(state: State) -> str:
 
 def shows_money(step: str, state: State) -> bool:
     """Say whether a step comes after the one on which money was decided, and something is yet to be spent."""
-    if step in MADE and state.finished:
+    if step in SHOW_WHAT_IS_MADE and state.finished:
         return False  # it says itself what was spent, and nothing can be changed
     steps, place = path(state), pays_at(state)
     if not spends(state.method) or place not in steps or step not in steps or state.problems:

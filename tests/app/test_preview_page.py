@@ -67,6 +67,7 @@ def test_after_the_release_it_says_what_was_spent_and_offers_nothing(
     assert page.shape.isVisible() and page.commits() == "" and page.guard() is None
     ahead = (*page.numbers.values(), page.entered, page.reasons, page.place, page.undone, page.second)
     assert not any(one.isVisible() for one in ahead)
+    assert not window.money.isVisible() and "before the release" in page.explain("").parts[0].body
     assert window.footer.next.text() == "Next" and not window.footer.undo.isEnabled()
     before = window.study.plan
     begun = look_ahead(window.study.plan_as_read, window.study.ledger_path).begun

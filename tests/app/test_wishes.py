@@ -203,6 +203,7 @@ def test_a_wish_that_is_not_surely_met_leaves_the_eight_things_in_view(at: Any, 
     page = at("method", method="", parameters={}, budget=None)
     page.search.setText(wish)
     assert page.things.isVisible() and wish in page.none.plain()
+    assert not page.ways.rows or page.things.current is None, "one thing is chosen, not two"
     page.search.setText("how many by gender and age")
     assert not page.things.isVisible() and page.ways.rows[0].way.id == "statistics.counts"
     page.search.setText("Sweeney")

@@ -524,6 +524,9 @@ class PreviewPage(Page):
             topic = "judged"
         if topic in self.numbers:
             return three(f"app.preview.three.{topic}", words.say(f"app.preview.{topic}.heading"))
+        if not topic and self._is_made:
+            help_id = "app.preview.made.help"
+            return Explanation(words.say(f"{help_id}.title"), (Part(body=words.say(f"{help_id}.body")),))
         explanation = super().explain(topic)
         if topic or preview is None or preview.promise is None:
             return explanation
