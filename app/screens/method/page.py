@@ -520,8 +520,7 @@ class MethodPage(Page):
             self.none.show()
             self.first.show()  # what can be held stays in view: one of them is meant
             self._show_things()
-            if found:
-                self.things.mark(None)  # a way in the list above is chosen
+            self.things.mark(None)  # by a press of their own, not by Next
         self.sorts.setVisible(not listed and len(shown) > 1)
         self.answers.setVisible(listed)
         self._fold_search()
