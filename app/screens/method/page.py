@@ -520,7 +520,8 @@ class MethodPage(Page):
             self.none.show()
             self.first.show()  # what can be held stays in view: one of them is meant
             self._show_things()
-            self.things.mark(None)  # by a press of their own, not by Next
+            for card_of in self.things.cards.values():
+                card_of.mark(False)  # each by a press of its own, not by Next
         self.sorts.setVisible(not listed and len(shown) > 1)
         self.answers.setVisible(listed)
         self._fold_search()
