@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app import words
@@ -13,6 +13,8 @@ from app.parts.making import STRETCH, add, hidden, make_button, make_column, mak
 from app.parts.prose import Heading, Prose
 from app.theme import polish
 from engine.views import Text
+
+WAITS_LEAST, WAITS_WIDE = 140, 330  # pixels of what Next waits for: on two lines beside it
 
 
 class Footer(QFrame):
@@ -35,8 +37,11 @@ class Footer(QFrame):
         self.next = make_button(words.say("app.window.next"), "next", look="primary")
         for button in (self.next, self.commit):
             button.installEventFilter(self)
+        self.waits = hidden(name_widget(Prose(tone="quiet", pixels=12), "waits"))
+        self.waits.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.other = hidden(make_button("", "other"))
-        add(self._row, self.back, self.undo, self.redo, self.why, STRETCH, self.saved, self.other, self.next)
+        add(self._row, self.back, self.undo, self.redo, self.why, STRETCH, self.waits, self.saved)
+        add(self._row, self.other, self.next)
 
     def _build_guard(self) -> None:
         self._guard_row = make_row(inside=self.guard, spacing=16)
@@ -98,15 +103,22 @@ class Footer(QFrame):
         self.make_room()
 
     def make_room(self) -> None:
-        """Let the line about saving give way where the buttons need the room."""
+        """Say beside Next what it waits for, else what was saved, as far as the buttons leave room."""
         shown = [
             one
             for one in (self.back, self.undo, self.redo, self.why, self.other, self.next)
             if not one.isHidden()
         ]
         margins = self._row.contentsMargins()
-        needed = sum(one.sizeHint().width() + self._row.spacing() for one in (*shown, self.saved))
-        self.saved.setVisible(needed + margins.left() + margins.right() <= self.width())
+        taken = sum(one.sizeHint().width() + self._row.spacing() for one in shown)
+        room = self.width() - taken - margins.left() - margins.right() - self._row.spacing()
+        said = QFontMetrics(self.waits.font()).boundingRect(
+            QRect(0, 0, min(room, WAITS_WIDE), 0), int(Qt.TextFlag.TextWordWrap), self.waits.plain()
+        )
+        fits = room >= WAITS_LEAST and said.height() <= self.next.sizeHint().height()
+        self.waits.setVisible(bool(self.waits.plain()) and fits)
+        self.waits.setFixedWidth(max(WAITS_LEAST, min(room, WAITS_WIDE)))
+        self.saved.setVisible(self.waits.isHidden() and self.saved.sizeHint().width() <= room)
 
     def say_saved(self, told: str) -> None:
         """Say what is saved; another time of day is another width."""
@@ -145,5 +157,7 @@ class Footer(QFrame):
         if self.next.property("waiting") != pale:
             self.next.setProperty("waiting", pale)
             polish(self.next)
-        self.next.setToolTip(words.tip(words.label(waiting)) if waiting is not None else "")
+        said = "" if waiting is None else words.label(waiting)
+        self.next.setToolTip(words.tip(said) if said else "")
+        self.waits.say(said)
         self.make_room()

@@ -61,9 +61,9 @@ class Undoing(QObject):
     def shows_made(self) -> bool:
         """Whether the screen in view shows what was made, so that nothing can be undone on it."""
         study, step = self._place.study, self._place.step
-        was_opened = study.history.now.place in flow.BESIDE  # from the list: undoing leads back from it
+        was_opened = study.plan is study.shown_again  # from the list: undoing leads back from it
         made = study.state.finished or study.state.resumed
-        return step in flow.DONE_FOR_GOOD and made and not was_opened
+        return step in flow.SHOW_WHAT_IS_MADE and made and not was_opened
 
     def _move(self, name: str, said: Text | None, act: Callable[[], Moment | None]) -> None:
         window = self._place

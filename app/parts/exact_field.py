@@ -19,7 +19,7 @@ from app.theme import polish
 from engine.numbers import exact, shortest_json
 
 STEPS = 600
-AROUND, WIDEST = 24, 140  # pixels: what a field leaves beside its text, and how wide it may become
+AROUND, WIDEST = 24, 200  # pixels: what a field leaves beside its text, and how wide it may become
 
 
 class ExactField(QLineEdit):
@@ -65,9 +65,18 @@ class ExactField(QLineEdit):
     def _write(self, value: Fraction | None) -> None:
         with QSignalBlocker(self):
             self.setText("" if value is None else write_exact(value))
-        needed = self.fontMetrics().horizontalAdvance(self.text()) + AROUND
-        self.setFixedWidth(max(self._least, min(needed, WIDEST)))
+        self._fit()
         self._mark(False)
+
+    def setPlaceholderText(self, text: str) -> None:
+        super().setPlaceholderText(text)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Be as wide as what stands in it, or what is asked where nothing does."""
+        self.ensurePolished()
+        needed = self.fontMetrics().horizontalAdvance(self.text() or self.placeholderText()) + AROUND
+        self.setFixedWidth(max(self._least, min(needed, WIDEST)))
 
     def _finish(self) -> None:
         if not self.isModified():

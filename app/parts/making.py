@@ -64,6 +64,9 @@ def hidden(widget: W) -> W:
     return widget
 
 
+FIELD_EDGES = 40  # pixels beside what is written in a field: its frame, padding and room for the cursor
+
+
 def make_button(
     text: str = "",
     name: str = "",
@@ -119,10 +122,16 @@ def make_field(
     if most is not None:
         made.setMaxLength(most)
     if width is not None:
-        made.setMaximumWidth(width)
+        made.setMaximumWidth(wide_enough(made, width))
     if edited is not None:
         made.editingFinished.connect(edited)
     return made
+
+
+def wide_enough(field: QLineEdit, width: int) -> int:
+    """Return the width that a field may have, so that what is asked in it is read whole in every language."""
+    field.ensurePolished()
+    return max(width, field.fontMetrics().horizontalAdvance(field.placeholderText()) + FIELD_EDGES)
 
 
 def make_choice(

@@ -20,6 +20,7 @@ from app.parts.making import (
     make_field,
     make_row,
     name_widget,
+    wide_enough,
 )
 from app.parts.prose import Prose
 
@@ -42,7 +43,7 @@ class SigningSecret(QLineEdit):
         self.setEchoMode(QLineEdit.EchoMode.Password)
         self.setAccessibleName(words.say(said))
         self.setPlaceholderText(words.say(said))
-        self.setMaximumWidth(360)
+        self.setMaximumWidth(wide_enough(self, 360))
         self.hide()
 
     def taken(self) -> str:

@@ -63,9 +63,10 @@ class VerdictCard(Card):
         ``jumps`` are steps where it can be mended; ``lead`` says before it what it holds for.
         """
         self.setVisible(verdict is not None)
-        if verdict is None or self._shown == (verdict, remedies, lead):
+        shown = (verdict, remedies, lead, tuple(jumps))
+        if verdict is None or self._shown == shown:
             return
-        self._shown = (verdict, remedies, lead)
+        self._shown = shown
         empty(self._remedies)
         bad = verdict.is_useless
         self._set_tone("care" if bad or getattr(verdict, "care", None) else "accent")

@@ -51,6 +51,7 @@ STEPS = (
 BESIDE = ("explore", "sites", "releases")
 MADE = ("release", "report")  # show a release that is finished
 DONE_FOR_GOOD = ("release", "visit", "report")  # once it is made, nothing that they show can be undone
+SHOW_WHAT_IS_MADE = ("preview", *DONE_FOR_GOOD)
 ROWS_PER_PERSON = "rows_per_person"
 UNIT = "unit"
 ONE_ROW_EACH = "unit_reason"  # where it is answered why every row is another person
@@ -214,7 +215,7 @@ def pays_at(state: State) -> str:
 
 def shows_money(step: str, state: State) -> bool:
     """Say whether a step comes after the one on which money was decided, and something is yet to be spent."""
-    if step in MADE and state.finished:
+    if step in SHOW_WHAT_IS_MADE and state.finished:
         return False  # it says itself what was spent, and nothing can be changed
     steps, place = path(state), pays_at(state)
     if not spends(state.method) or place not in steps or step not in steps or state.problems:

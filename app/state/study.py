@@ -164,6 +164,7 @@ class Study:
         self.asked: list[Mapping[str, Any]] = []  # what that server was asked, one after the other
         self.finished: list[tuple[Plan, Any]] = []  # releases of this session, with the plans that made them
         self.history = History(self._moment(frozenset()))
+        self.shown_again: Plan | None = None  # of a release that was opened from the list of all
         self._trials: set[str] = set()  # settings that were looked at on the rows
 
     @property
@@ -216,6 +217,12 @@ class Study:
         sources = () if self.method is None else self.method.sources
         needed = [source.name for source in sources if source.required]
         return self.linked is not None and all(name in self._plan.files for name in needed)
+
+    @property
+    def needs_second(self) -> bool:
+        """Whether nobody alone may make the release of the plan, so that it can only be prepared."""
+        preview = self.result("ledger")
+        return preview is not None and preview.needs_second and self.result("bundle") is None
 
     def suggestions_of(self, source: str) -> tuple[Any, ...]:
         """Return how the columns of a table were understood; nothing where it was not opened on Load."""
@@ -398,6 +405,7 @@ class Study:
         plan, outcome = self.finished[place]
         self.history.end_edit()
         self.decide(**{part.name: getattr(plan, part.name) for part in fields(Plan)})
+        self.shown_again = self._plan
         self.history.end_edit()
         self._tell(self._bring_back())
         if self.result("bundle") is None:

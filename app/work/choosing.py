@@ -7,8 +7,10 @@ its own worked example; no method is named here. An unanswered question rules no
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log
 from typing import Any
 
@@ -270,20 +272,36 @@ def _thing(
 # --- Searching ------------------------------------------------------------------------------------------
 
 
-def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
-    """Return the ways whose names, terms or texts hold most of the words, what is meant most first.
+NAMED_MOST = 1.5  # times that a word is counted which is part of several names of a way
+SAID_IN_A_TEXT = 0.2  # of what a word says of a way where a name or a term holds it
+IN_A_COMPOUND = 0.7  # … where it is the end of a longer word: “Fallzahlen” are “zahlen”
+PHRASE = 5.0  # what each word of an everyday phrase says, beside about 4 of a word that one way alone holds
+OF_ONE_WAY = 2.5  # times that where it means one way, not all that makes such a thing
+# … where it is not the usual way to make it. What is predicted decides between models, by other words.
+UNUSUAL = {Held.MODEL: 0.85}
+WEAK, FAINT = "~", 0.4  # the mark of a phrase that many wishes hold, and times that it says
+NEAR = 0.3  # part of what is meant most from which a way is shown, where somebody says a wish
+MANY = 3  # words of which one has to be more than part of a text
+GAP = 2  # words that may stand within a phrase: “without their names”
 
-    A word that no text holds rules nothing out, and neither do small words: who looks for “how many per the
-    ward” means the first two. A word that few ways hold says more than one that many do, and more where it
-    is part of a name or a term than within a text. Among equals the usual way goes before the others.
+
+def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
+    """Return the ways that are meant by what somebody says, what is meant most first.
+
+    Everyday phrases (“how many”, “without names”) say most. Then come the words themselves: one that few ways
+    hold says more than one that many do, and more where it is part of a name or a term than within a text. A
+    word that no text holds rules nothing out, and neither do small words: who looks for “how many per the
+    ward” means the first two. Accents, endings, and what French elides do not part words. Among equals the
+    usual way goes before the others.
     """
-    small = set(words.say("app.method.search_small").casefold().split())
-    parts = re.findall(r"[^\s,.;:?!()“”\"]+", wanted.casefold())
-    parts = [part for part in parts if part not in small] or parts
+    said = _parts(wanted)
+    small = set(_folded(words.say("app.method.search_small.aliases")).split())
+    parts = list(dict.fromkeys(part for part in said if part not in small)) or said
     if not parts:
         return list(found)
-    places = {one.method.id: _places(one.method) for one in found}
-    whole = {part: any(_begins(part, text) for texts in places.values() for text in texts) for part in parts}
+    places = {one.method.id: _places(one.method, words.language()) for one in found}
+    met = {part: any(_begins(part, text) for texts in places.values() for text in texts) for part in parts}
+    whole = {part: met[part] or part != said[-1] for part in parts}  # the last word is still being typed
     times = {
         part: {name: _told(part, *texts, whole=whole[part]) for name, texts in places.items()}
         for part in parts
@@ -291,21 +309,81 @@ def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
     holding = {part: sum(map(bool, of.values())) for part, of in times.items()}
     weight = {part: log(1 + len(found) / held) for part, held in holding.items() if held}
     meant = {name: sum(weight[part] * times[part][name] for part in weight) for name in places}
+    by_phrase = {one.method.id: _said_of(one.method, said) for one in found}
+    meant = {name: one + by_phrase[name] for name, one in meant.items()}
     held = {name: sum(bool(times[part][name]) for part in weight) for name in places}
     most = (max(held.values(), default=0), max(meant.values(), default=0.0))
-    if not most[0]:
+    named = {name: by_phrase[name] + max(of[name] for of in times.values()) for name in meant}
+    if not most[1] or (len(parts) >= MANY and max(named.values()) <= SAID_IN_A_TEXT):
         return []
     kept = [one for one in found if held[one.method.id] == most[0] or meant[one.method.id] == most[1]]
+    if max(by_phrase.values()) > 0:  # a wish, not names: few ways are near what is meant
+        kept = [one for one in kept if meant[one.method.id] >= NEAR * most[1]]
     return sorted(kept, key=lambda one: (-round(meant[one.method.id], 9), not one.method.usual))
 
 
+ELIDED = re.compile(r"\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)['’]")  # l’année, qu’elle
+INVERTED = re.compile(r"-(?:t-)?(?:on|ils?|elles?|nous|vous|ce)\b")  # paie-t-on
 LONG = 7  # letters from which the ending of a word is let go
 SHORT = 3  # letters up to which a word is met whole or in the plural: “age” is no “agency”
+HEAD = 5  # letters of a word from which it can be the end of another one
+
+
+def _folded(text: str) -> str:
+    """Return a text as it is compared: small, without accents, with what French elides left out."""
+    parted = unicodedata.normalize("NFKD", ELIDED.sub("", text.casefold()))
+    return "".join(sign for sign in parted if not unicodedata.combining(sign))
+
+
+def _parts(said: str) -> list[str]:
+    """Return the words of what somebody says."""
+    return re.findall(r"[^\s,.;:?!()“”„«»\"]+", INVERTED.sub("", _folded(said)))
+
+
+def is_said(method: type[Method], wanted: str) -> bool:
+    """Say whether an everyday phrase in what somebody says speaks of a way, not single words alone."""
+    return _said_of(method, _parts(wanted)) > 0
+
+
+def _said_of(method: type[Method], said: Sequence[str]) -> float:
+    """Return how much the everyday phrases in what somebody says speak of a way."""
+    phrases = _phrases(method, words.language())
+    return PHRASE * sum(len(one) * times for one, times in phrases.items() if _is_said(one, said))
+
+
+def _is_said(phrase: tuple[str, ...], said: Sequence[str]) -> bool:
+    """Say whether the words of a phrase are said one after the other, with few words between them."""
+    at = -1
+    for place, word in enumerate(phrase):
+        reach = range(at + 1, len(said) if not place else min(at + 2 + GAP, len(said)))
+        found = next((one for one in reach if _is_word(word, said[one])), None)
+        if found is None:
+            return False
+        at = found
+    return True
+
+
+def _is_word(word: str, said: str) -> bool:
+    """Say whether a word is said, with an ending or within a longer one: “klein” by “kleinen”."""
+    if len(word) > LONG and (said.startswith(word) or said.endswith(word)):
+        return True
+    if len(word) <= SHORT or not said.startswith(word[:HEAD]):
+        return said == word
+    return said in (word, *(word + end for end in ("e", "s", "n", "en", "er", "es", "em", "ed", "ing")))
 
 
 def _told(part: str, text: str, *names: str, whole: bool) -> float:
-    """Return how much a word says of a way: half where it stands within its text alone."""
-    return sum(_begins(part, name, whole=whole) for name in names) + _begins(part, text, whole=whole) / 2
+    """Return how much a word says of a way: little where it stands within its text alone."""
+    named = sum(_begins(part, name, whole=whole) for name in names)
+    if not named and any(_ends(part, name) for name in names):
+        return IN_A_COMPOUND
+    return min(named, NAMED_MOST) + _begins(part, text, whole=whole) * SAID_IN_A_TEXT
+
+
+def _ends(part: str, name: str) -> bool:
+    """Say whether a word is put together with one of a name as its end."""
+    heads = (one for one in name.split() if HEAD <= len(one) <= len(part) - SHORT)
+    return any(part.endswith(head) for head in heads)
 
 
 def _begins(part: str, text: str, *, whole: bool = True) -> bool:
@@ -322,16 +400,19 @@ def _begins(part: str, text: str, *, whole: bool = True) -> bool:
 def told_aside(wanted: str) -> str:
     """Return what is said where no way is meant; empty where one is.
 
-    A kind of model that holds rows never leaves, and who could be recognised is told on another screen.
+    A kind of model that holds rows never leaves, and who could be recognised is told on another screen: but
+    not to somebody who wants that nobody is.
     """
-    for name in ("not_offered", "recognised"):
+    denied = set(_parts(words.say("app.method.recognised.denied"))) & set(_parts(wanted))
+    for name in ("not_offered", *(() if denied else ("recognised",))):
         terms = words.say(f"app.method.{name}.terms").casefold().split(", ")
         if any(term in wanted.casefold() for term in terms):
             return words.say(f"app.method.{name}.sentence")
     return ""
 
 
-def _places(method: type[Method]) -> tuple[str, ...]:
+@cache
+def _places(method: type[Method], language: str) -> tuple[str, ...]:
     """Return where the words of a way stand: in its texts, its name, its terms, those of what it makes."""
     base, thing = f"methods.{method.id}", f"app.method.things.{method.in_hands()}"
     terms = f"{_say(f'{base}.aliases')} {method.id}"
@@ -340,7 +421,22 @@ def _places(method: type[Method]) -> tuple[str, ...]:
     parts += [words.say(f"{base}.{name}") for name in ("summary", "keeps", "recipient_can")]
     parts += [words.say(f"promises.{kind}.name") for kind in method.promises]
     parts += [kind.replace("_", " ") for kind in method.promises]
-    return " ".join(parts).casefold(), title(method).casefold(), terms.casefold(), usual.casefold()
+    return tuple(map(_folded, (" ".join(parts), title(method), terms, usual)))
+
+
+@cache
+def _phrases(method: type[Method], language: str) -> dict[tuple[str, ...], float]:
+    """Return the everyday phrases that mean a way, with how much: its own, and those of what it makes."""
+    held = method.in_hands()
+    of_thing = 1.0 if method.usual else UNUSUAL.get(held, 0.0)
+    ids = {f"things.{held}": of_thing, f"ways.{method.id}": OF_ONE_WAY}
+    said = {one: _say(f"app.wishes.{one}.aliases") for one in ids}
+    return {
+        tuple(_parts(phrase.rstrip(WEAK))): times * (FAINT if phrase.endswith(WEAK) else 1.0)
+        for one, times in ids.items()
+        for phrase in said[one].split(",")
+        if phrase.strip() and times
+    }
 
 
 def _say(text_id: str) -> str:

@@ -86,7 +86,7 @@ class Hands:
         row = next(at for at, line in enumerate(table.columns.lines) if line.name == name)
         index = table.columns.index(row, PILLS)
         table.scrollTo(index)
-        place = dict(table.itemDelegate().pills(table.visualRect(index)))[role].center().toPoint()
+        place = dict(table.pills_of(index))[role].center().toPoint()
         self.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
         self.clicks += 1
         settle(self.qtbot, self.window)

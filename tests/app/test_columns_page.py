@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QAbstractButton
 
 from app import words
@@ -18,7 +19,7 @@ from app.parts.form.domain_editor import DomainEditor
 from app.screens.columns.column_editor import MiniBars, domain_words
 from app.screens.columns.unit_card import HEAD, LINE, CapTable
 from app.state.flow import ROWS_PER_PERSON, UNIT
-from app.theme import theme
+from app.theme import text_font, theme
 from app.words.columns import values_words
 from app.work.widening import round_outward
 from engine import texts
@@ -502,6 +503,45 @@ def test_the_keyboard_stays_beside_a_button_that_goes_away_when_it_is_pressed(
     assert page.card.isAncestorOf(window.focusWidget()), "not the first link of the frame"
 
 
+def whys_that_are_cut(page: Any) -> list[str]:
+    """Return the reasons of red lines that do not fit where they stand."""
+    metrics, found = QFontMetrics(text_font(12)), []
+    for at, line in enumerate(page.table.columns.lines):
+        place = page.table.visualRect(page.table.columns.index(at, 4))
+        room = QRect(0, 0, place.width() - 2 * page.table.itemDelegate().padding, 0)
+        wanted = metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), line.why).height()
+        own = place.height() - (page.table.itemDelegate().above if line.band else 0)
+        if line.guarded and wanted > own:
+            found.append(line.why)
+    return found
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_why_a_red_column_names_people_is_read_whole(
+    page: Any, window: Window, qtbot: Any, language: str
+) -> None:
+    """Every reason there is for a red line, where the lines leave room for it at 1366 pixels."""
+    words.choose_language(language)
+    try:
+        values = {"word": "number", "different": 184_999, "filled": 200_000, "people": 184_259}
+        values |= {"others": 3, "length": 4_000, "meaning": "", "known": "", "said": ""}
+        names = "unique_number unique_text given_names titles addresses initials surnames coordinates"
+        names += " unique_long_number person_key_repeats repeats counted person_key_unique direct_name"
+        whys = [words.say(f"suggestions.role.{one}", **values) for one in names.split()]
+    finally:
+        words.choose_language("en")
+    first, others = page.table.columns.lines[0], page.table.columns.lines[1:]
+    for why in whys:
+        page.table.columns.show_lines([replace(first, why=why, guarded=True), *others])
+        page.table.fit()
+        qtbot.wait(1)
+        assert whys_that_are_cut(page) == []
+    role = page.table.columns.index(0, 1)
+    centre = page.table.visualRect(role).center().y()
+    centre += page.table.itemDelegate().above / 2 if first.band else 0
+    assert all(abs(where.center().y() - centre) < 4 for _, where in page.table.pills_of(role))
+
+
 def test_what_names_people_stands_in_red(window: Window, qtbot: Any, tmp_path: Path) -> None:
     path = tmp_path / "cases.csv"
     lines = [f"{9000 + 13 * row},{20 + row % 50},{'mf'[row % 2]}" for row in range(80)]
@@ -516,7 +556,9 @@ def test_what_names_people_stands_in_red(window: Window, qtbot: Any, tmp_path: P
         return {line.name for line in page.table.columns.lines if line.guarded}
 
     assert guarded() == {"case_number"}
+    assert whys_that_are_cut(page) == []
     Hands(qtbot, window).answer("case_number", Role.OTHER)
+    assert whys_that_are_cut(page) == []
     assert window.study.plan.schema.column("case_number").role is Role.OTHER
     assert guarded() == {"case_number"}, "another role does not make it harmless"
     drawn = page.table.viewport().grab().toImage()

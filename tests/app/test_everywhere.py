@@ -24,11 +24,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app import words
 from app.frame.tabbing import read_stops
 from app.frame.window import Window
 from app.state import flow
 from tests.app.conftest import STALL, Watchdog
-from tests.app.fitting import wrong_steps_of_tab
+from tests.app.fitting import faults, wrong_steps_of_tab
 from tests.app.walking import settle, walk_to, write_people
 from tests.ratios import slack
 
@@ -193,6 +194,28 @@ def test_targets_are_large_enough(step: str, window: Window) -> None:
         and type(control).__name__ != "QTableCornerButton"
     ]
     assert small == []
+
+
+def test_one_button_is_filled(step: str, window: Window) -> None:
+    filled = [
+        one.objectName()
+        for one in shown(window, QAbstractButton)
+        if one.property("look") == "primary" and not one.property("waiting")
+    ]
+    assert len(filled) <= 1, filled
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (911, 512)])
+def test_what_next_waits_for_stands_beside_it(step: str, window: Window, qtbot: Any, size: Any) -> None:
+    window.resize(*size)
+    settle(qtbot, window)
+    missing, waits = flow.missing(step, window.study.state), window.page(step).waits()
+    wanted = waits if window.page(step).next_words() else next(iter(missing), waits)
+    said = window.footer.waits
+    assert said.isVisible() == (wanted is not None and window.footer.next.isVisible())
+    if said.isVisible():
+        assert said.plain() == words.label(wanted) and not faults(window.footer)
+        assert said.height() >= said.heightForWidth(said.width())
 
 
 def test_the_page_itself_is_named_and_explained(step: str, window: Window) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QFrame, QLa
 
 from app import words
 from app.frame.window import Window
+from app.parts.form.column_picker import PickList
 from app.screens.method.said import Tried, none_fits, ways
 from app.screens.method.ways import Ways
 from app.state.flow import path
@@ -874,3 +875,10 @@ def test_what_others_read_begins_in_the_language_that_is_spoken_here(
     page.selected = "exchanges.survey"
     page._use()
     assert window.study.plan.parameters["language"] == "fr", "what was chosen stays"
+
+
+@pytest.mark.parametrize("method", ["datasets.k_anonymity", "statistics.means", "models.additive"])
+def test_a_list_of_columns_does_not_scroll_within_its_page(at: Any, method: str) -> None:
+    page = at("method", method=method, parameters={})
+    lists = [one for one in page.findChildren(PickList) if one.isVisible()]
+    assert lists and [one.objectName() for one in lists if one.verticalScrollBar().maximum()] == []

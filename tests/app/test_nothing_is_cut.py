@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app import words
 from app.frame.window import Window
 from app.parts.prose import Prose
+from app.parts.signing_key import SigningSecret
 from app.state import flow
 from app.work.releasing import Watch, release
 from engine.methods.kinds import Held
@@ -28,6 +30,7 @@ from tests.app.walking import example_plan, open_table, sample_plan, settle, wri
 pytestmark = pytest.mark.slow
 SIZES = ((1366, 768), (1920, 1080), (911, 512))
 ROWS = "datasets.k_anonymity"
+PAGES, WHOLE = (*flow.STEPS, *flow.BESIDE), 10_000  # no most width
 
 
 def test_what_does_not_fit_is_found(qtbot: Any) -> None:
@@ -50,6 +53,22 @@ def test_what_does_not_fit_is_found(qtbot: Any) -> None:
     column.removeWidget(parts[0])
     parts[0].move(290, 0)
     assert [one for one in faults(box) if "sticks out" in one]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_no_field_is_narrower_than_what_it_asks(window: Window, qtbot: Any, language: str) -> None:
+    words.choose_language(language)
+    try:
+        known = [SigningSecret(), SigningSecret("sealing-passphrase", "app.sealing.at_release")]
+        for one in known:
+            qtbot.addWidget(one)
+        known += [one for step in PAGES for one in window.page(step).findChildren(QLineEdit)]
+        asked = [one for one in known if one.placeholderText() and one.maximumWidth() < WHOLE]
+        needed = {one: one.fontMetrics().horizontalAdvance(one.placeholderText()) for one in asked}
+        cut = [one.placeholderText() for one in asked if one.maximumWidth() < needed[one] + 24]
+        assert len(asked) > 8 and cut == []
+    finally:
+        words.choose_language("en")
 
 
 def at_all_sizes(window: Window, qtbot: Any, state: str) -> list[str]:

@@ -140,6 +140,7 @@ def test_a_release_of_two_from_naming_to_the_bundle(
     settle(qtbot, window)
     assert ledger.entries()[-1].state == "complete"
     assert window.study.result("bundle") is not None
+    assert not window.footer.undo.isVisible(), "it cannot be undone, wherever its plan was opened"
     assert not missing_texts(page, [])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
+from app import words
 from app.frame.window import Window
 from app.parts.prose import Prose
 from app.parts.trial.solution import steps_words
@@ -24,6 +25,7 @@ from app.state import flow
 from app.theme import theme
 from engine import texts
 from engine.errors import InputRefused
+from engine.ledger import Entry
 from engine.methods.catalogue import methods
 from engine.methods.filling import Filling
 from engine.methods.protocol import Budget, Method, Rows
@@ -33,6 +35,13 @@ from tests.app.test_trial_card import at_trial
 from tests.app.walking import SAMPLE, example_plan, settle
 
 THIN = Budget(Fraction(1, 200))
+SMALL = {"columns": ["gender"], "extra_cells": "left_out"}
+
+
+def entry(state: str, reason: str) -> Entry:
+    """Return a row of the ledger that ended so."""
+    ended = {"state": state, "reason": reason, "running": False, "epsilon": Fraction(1, 4)}
+    return Entry(**{one.name: None for one in fields(Entry)} | ended)
 
 
 def cells(table: TableBody) -> list[list[str]]:
@@ -42,6 +51,57 @@ def cells(table: TableBody) -> list[list[str]]:
         [str(model.index(row, column).data()) for column in range(model.columnCount())]
         for row in range(model.rowCount())
     ]
+
+
+def test_after_the_release_it_says_what_was_spent_and_offers_nothing(
+    released: Any, window: Window, qtbot: Any
+) -> None:
+    window.go("release")
+    settle(qtbot, window)
+    window.go("preview")
+    settle(qtbot, window)
+    page = window.page("preview")
+    assert page.title.text() == "This release is made"
+    assert "ε 0.50 is spent for good" in page.subtitle.plain()
+    assert words.say("app.preview.unspent") not in page.subtitle.plain()
+    assert page.shape.isVisible() and page.commits() == "" and page.guard() is None
+    ahead = (*page.numbers.values(), page.entered, page.reasons, page.place, page.undone, page.second)
+    assert not any(one.isVisible() for one in ahead)
+    assert not window.money.isVisible() and "before the release" in page.explain("").parts[0].body
+    assert window.footer.next.text() == "Next" and not window.footer.undo.isEnabled()
+    before = window.study.plan
+    begun = look_ahead(window.study.plan_as_read, window.study.ledger_path).begun
+    assert [one.state for one in begun] == ["complete"]  # so it is known in another session, too
+    qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot, window)
+    assert window.study.plan is before and "cannot be undone" in window.notice.words()
+    window.study.decide(budget=THIN)  # another plan is another release
+    page.opened()
+    settle(qtbot, window)
+    assert page.title.text() != "This release is made" and page.commits()
+
+
+@pytest.mark.parametrize(
+    "state, name", [("complete", "released"), ("withdrawn", "released"), ("failed", "failed")]
+)
+def test_what_this_very_plan_has_spent_is_said(
+    at: Any, window: Window, qtbot: Any, state: str, name: str
+) -> None:
+    page = at("preview", parameters=SMALL)
+    page.ahead = replace(page.ahead, begun=tuple(entry(state, "") for _ in range(2)))
+    page.enter()
+    assert words.say(f"app.preview.begun.{name}", times=2, epsilon="0.25") in page.subtitle.plain()
+    assert words.say("app.preview.unspent") not in page.subtitle.plain()
+    page.ahead = replace(page.ahead, begun=(entry("failed", "nobody knows"), entry("spent", "")))
+    page.enter()
+    assert words.say("app.preview.begun.stopped", times=2, epsilon="0.25") in page.subtitle.plain()
+
+
+def test_what_a_release_says_of_itself_is_quoted_before_it(at: Any) -> None:
+    page = at("preview", parameters=SMALL)
+    said = [one.plain() for one in page.shape.findChildren(Prose) if "Noise was added" in one.plain()]
+    quoted = words.say("app.preview.shape.says", note="Noise was added to every number once.")
+    assert said and all(quoted in one for one in said)
 
 
 def test_the_table_is_shown_with_invented_numbers(at: Any) -> None:

@@ -119,6 +119,9 @@ def test_a_release_whose_encrypting_fails_is_shown_and_says_so(
     said = f"{window.notice._what.text()} {window.notice._do.text()}"
     assert "not encrypted yet" in said and "No space left" in said
     assert window.study.result("bundle") is made
+    window.go("preview")
+    settle(qtbot, window)
+    assert "spent for good" in window.page("preview").subtitle.plain()
 
 
 def test_encryption_is_offered_at_first_start_until_somebody_answers(

@@ -86,6 +86,9 @@ def test_stop_before_the_noise_gives_everything_back(
     assert ledger.status("Diabetes register (sample)").epsilon_spent == 0
     assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".custos-*"))
     assert at_preview.study.result("bundle") is None
+    at_preview.go("preview")
+    settle(qtbot, at_preview)
+    assert words.say("app.preview.unspent") in at_preview.page("preview").subtitle.plain()
 
 
 @pytest.mark.guarantee
@@ -103,6 +106,12 @@ def test_stop_after_the_noise_leaves_the_budget_spent_and_says_so(
     assert ledger.status("Diabetes register (sample)").epsilon_spent == Fraction(1, 2)
     assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".custos-*"))
     assert at_preview.study.result("bundle") is None
+    at_preview.go("preview")
+    settle(qtbot, at_preview)
+    preview = at_preview.page("preview")
+    assert words.say("app.preview.begun.failed", times=1, epsilon="0.50") in preview.subtitle.plain()
+    assert words.say("app.preview.unspent") not in preview.subtitle.plain()
+    assert "0.5" in preview.commits()  # it can be tried again, for another ε
 
 
 @pytest.mark.guarantee

@@ -85,7 +85,6 @@ SPEAK_OF_OTHERS = (
     *("anchors.", "law."),  # what courts decided and what the law says, of whoever it was
     "commands.desktop.program",  # what the program is for
     "self_test.",  # what a server is asked about: invented rows
-    "app.method.search_small",  # words that say nothing of what is looked for; never shown
 )
 """Of those who answer, of invented people, of what a file may say, and of who works with a register.
 

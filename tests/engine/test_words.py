@@ -14,7 +14,7 @@ from engine import texts
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST, MEDIAN = 30, 15
-LISTS = ("bundle.other_files", "bundle.verify", "app.method.search_small")  # set line by line; words
+LISTS = ("bundle.other_files", "bundle.verify")  # set line by line; words
 BANNED = {
     r"\bpython -m (engine|app)\b": "custos: installed, nothing has another name",
     r"\bholdings?\b": "register",

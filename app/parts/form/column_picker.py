@@ -45,7 +45,7 @@ from engine.table.schema import Role, Schema
 
 FIELDS = ("name", "role", "values", "state")
 PICK = Qt.ItemDataRole.UserRole + 7
-LINE, MOST, MOST_OPTIONAL = 30, 14, 5  # height of a line, and how many are in view
+LINE, MOST = 30, 24  # height of a line, and how many are in view: a long list alone scrolls within its page
 LEAST_VALUES = 96  # pixels under which nothing is said of what stands in a column
 SEARCHED = 8  # columns from which a search helps
 TICK = 16  # pixels of the box
@@ -295,9 +295,7 @@ class ColumnPicker(Field):
         self.every = make_button(every, f"all-{name}", self.tick_all)
         self.every.setToolTip(words.tip(words.say("app.picker.all_tip")))
         self.count = make_label("", f"count-{name}", pixels=12, tone="quiet")
-        self.list = name_widget(
-            PickList(self.spoken, MOST_OPTIONAL if self.parameter.optional else MOST), name
-        )
+        self.list = name_widget(PickList(self.spoken, MOST), name)
         self.list.pressed.connect(self.press)
         self.list.every.connect(self.tick_all)
         self.list.selectionModel().currentRowChanged.connect(lambda *_: self._show_order())

@@ -244,12 +244,24 @@ class ColumnsDelegate(LinesDelegate):
         painter.setFont(text_font(12))
         painter.setPen(theme.tokens().colour(colour))
         metrics, wraps = painter.fontMetrics(), int(Qt.TextFlag.TextWordWrap)
-        most = 2 if self.line == LINE else 1
+        most = self.lines_at(rect.height())
         room, said = most * place.width(), written
         while metrics.boundingRect(place, wraps, said).height() > most * metrics.lineSpacing() and room > 40:
             room -= 12
             said = metrics.elidedText(written, Qt.TextElideMode.ElideRight, room)
         painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft) | wraps, said)
+
+    def lines_at(self, high: int) -> int:
+        """Return how many lines of small words a line of the table has room for."""
+        return (
+            1 if self.line != LINE else 2 + max(0, high - LINE) // QFontMetrics(text_font(12)).lineSpacing()
+        )
+
+    def needed(self, written: str, width: int) -> int:
+        """Return how high a line is that shows a reason whole."""
+        metrics, place = QFontMetrics(text_font(12)), QRect(0, 0, width - 2 * self.padding, 0)
+        box = metrics.boundingRect(place, int(Qt.TextFlag.TextWordWrap), written)
+        return self.line + max(0, box.height() // metrics.lineSpacing() - 2) * metrics.lineSpacing()
 
     def _picture(self, painter: QPainter, place: QRect, bars: Sequence[float]) -> None:
         """Paint how the values are spread: bars on one line, at the right of the cell."""
@@ -265,11 +277,11 @@ class ColumnsDelegate(LinesDelegate):
             painter.drawRect(QRectF(left + at * step, bottom - height, max(step - 2, 1.5), height))
         painter.restore()
 
-    def pills(self, rect: QRect) -> list[tuple[Role, QRectF]]:
-        """Return where each pill stands in a cell."""
+    def pills(self, rect: QRect, high: int) -> list[tuple[Role, QRectF]]:
+        """Return where each pill stands in a cell, at whose end is a line so high."""
         widths, left = pill_widths(), rect.left() + self.padding + 0.5
         share = min(1.0, (rect.width() - 2 * self.padding) / sum(widths.values()))
-        below = (self.line - PILL) / 2
+        below = (high - PILL) / 2
         found, top = [], rect.bottom() + 1 - below - PILL  # of the line, not of a band above it
         for pill, width in widths.items():
             found.append((pill, QRectF(left, top, width * share, PILL)))
@@ -282,7 +294,7 @@ class ColumnsDelegate(LinesDelegate):
         open_, guarded = bool(index.data(OPEN)), bool(index.data(GUARDED))
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        places = self.pills(rect)
+        places = self.pills(rect, rect.height())
         whole = places[0][1].united(places[-1][1])
         outline = QPainterPath()
         outline.addRoundedRect(whole, 7, 7)
@@ -368,7 +380,10 @@ class ColumnsTable(DataTable):
         return [name for line in lines for name in (line.name, *line.alike)]
 
     def fit(self) -> None:
-        """Share the width out; what is longer than two lines stands in full on the right-hand side."""
+        """Share the width out, and what height is left among red lines whose reason is long.
+
+        What is longer stands in full on the right-hand side.
+        """
         width = self.viewport().width()
         if width < 50 or not self.columns.lines:
             return
@@ -390,14 +405,23 @@ class ColumnsTable(DataTable):
         widths += [rest, 0] if narrow else [round(rest * VALUES), rest - round(rest * VALUES)]
         for column, wanted in enumerate(widths):
             self.horizontalHeader().resizeSection(column, wanted)
-        for place, line in enumerate(self.columns.lines):
-            tall = self._pills.line + (self._pills.above if line.band else 0)
-            if self.verticalHeader().sectionSize(place) != tall:
-                self.verticalHeader().resizeSection(place, tall)
-        headings = 0 if self.horizontalHeader().isHidden() else self.horizontalHeader().height()
-        height = headings + self.verticalHeader().length() + 2
-        self.setMinimumHeight(min(height, LEAST_HEIGHT))
-        self.setMaximumHeight(height)
+        lines, head = self.columns.lines, self.horizontalHeader()
+        talls = [self._pills.line + (self._pills.above if line.band else 0) for line in lines]
+        least = (0 if head.isHidden() else head.height()) + sum(talls) + 2
+        more = [
+            self._pills.needed(line.why, widths[4]) - LINE
+            if line.guarded and widths[4] and self._pills.line == LINE
+            else 0
+            for line in lines
+        ]
+        self.setMinimumHeight(min(least, LEAST_HEIGHT))
+        self.setMaximumHeight(least + sum(more))
+        room = self.height() - least
+        for place, tall in enumerate(talls):
+            grows = more[place] if more[place] <= room else 0  # why it names people is read whole
+            room -= grows
+            if self.verticalHeader().sectionSize(place) != tall + grows:
+                self.verticalHeader().resizeSection(place, tall + grows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -408,8 +432,13 @@ class ColumnsTable(DataTable):
         index = self.indexAt(place)
         if not index.isValid() or FIELDS[index.column()] != "role":
             return None
-        found = self._pills.pills(self.visualRect(index))
+        found = self.pills_of(index)
         return next((pill for pill, where in found if where.contains(QPointF(place))), None)
+
+    def pills_of(self, index: Index) -> list[tuple[Role, QRectF]]:
+        """Return where each pill of a line stands."""
+        rect = self.visualRect(index)
+        return self._pills.pills(rect, rect.height() - (self._pills.above if index.data(BAND) else 0))
 
     def select_group(self, place: int) -> None:
         """Select the lines that stand under one band, so that one answer is theirs."""

@@ -65,6 +65,7 @@ from app.work.choosing import (
     Known,
     Offer,
     Thing,
+    is_said,
     known_level,
     offers,
     order_offers,
@@ -130,6 +131,7 @@ class CandidateLinks(QWidget):
 
 
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
+SAID = 4  # words from which somebody says a wish, not a name
 SEARCH_WIDE = 190
 SEARCH_BESIDE = 780  # width of the page from which it stands beside what ways are sorted by
 TRIED_AT = Fraction(1)  # the level at which ways are tried before one was chosen
@@ -211,7 +213,7 @@ class MethodPage(Page):
         self.first = make_group(make_column(self.things, self._build_below(), spacing=6, margins=0))
         self.second = make_group(make_column(*self._build_ways(), spacing=12, margins=0))
         column = make_column(
-            line, self.first, self.second, STRETCH, inside=self.choice, spacing=14, margins=0
+            line, self.second, self.first, STRETCH, inside=self.choice, spacing=14, margins=0
         )
         column.setStretch(3, 1)
         self.body.addWidget(self.choice)
@@ -513,6 +515,13 @@ class MethodPage(Page):
             self.none.say(none_fits(found, answers))
         else:
             self.none.hide()
+        if wanted and not aside and not self._is_surely_meant(found, wanted):
+            self.none.say(words.say("app.method.nearest" if found else "app.method.not_found", wanted=wanted))
+            self.none.show()
+            self.first.show()  # what can be held stays in view: one of them is meant
+            self._show_things()
+            for card_of in self.things.cards.values():
+                card_of.mark(False)  # each by a press of its own, not by Next
         self.sorts.setVisible(not listed and len(shown) > 1)
         self.answers.setVisible(listed)
         self._fold_search()
@@ -520,6 +529,10 @@ class MethodPage(Page):
         if not listed:
             self.why_words.say(why_first(found, answers, missing, tried, by))
         self._try_ways()
+
+    def _is_surely_meant(self, found: list[Offer], wanted: str) -> bool:
+        """Whether a name was searched for, or what somebody says speaks of the first way found."""
+        return bool(found) and (len(wanted.split()) < SAID or is_said(found[0].method, wanted))
 
     def _name_list(self, wanted: str, thing: Thing | None, shown: list[Way]) -> None:
         base, name = "app.method.ways", ""

@@ -9,6 +9,7 @@ from typing import Any
 from app.work.deciding import existing
 from app.work.releasing import beside_its_table
 from engine.errors import EngineError
+from engine.ledger import Entry, Ledger
 from engine.methods.protocol import Expected, Rows, TableArtefact
 from engine.release.plan import Plan
 from engine.views import TableView, Text, View, is_weak
@@ -25,6 +26,7 @@ class Ahead:
     """What is known before a release: the ledger's answer, the sentence, the verdict, the shape.
 
     ``held`` says how the rows will be held that memory does not hold, or of which there is a sample.
+    ``begun`` are entries of the ledger by which this very plan has spent something or was released already.
     """
 
     preview: Any
@@ -37,6 +39,7 @@ class Ahead:
     named: dict[str, dict[str, Any]] = field(default_factory=dict)
     attack: Text | None = None
     held: tuple[Text, ...] = ()
+    begun: tuple[Entry, ...] = ()
 
 
 def look_ahead(
@@ -64,10 +67,11 @@ def look_ahead(
 
     ledger = existing(ledger_path)
     moved, base = beside_its_table(plan)
-    found = preview(plan, ledger, waits_as=pin_beside(moved, base=base).fingerprint)
-    design = found.design
+    pinned = pin_beside(moved, base=base).fingerprint
+    found = preview(plan, ledger, waits_as=pinned)
+    design, begun = found.design, _begun(ledger, pinned)
     if found.promise is None or design is None:
-        return Ahead(found)
+        return Ahead(found, begun=begun)
     statement = privacy_statement(found.promise, read_at=plan.price.bound)
     tried = mock(plan)
     judged = verdict(plan, found.forecast, tried)
@@ -76,13 +80,21 @@ def look_ahead(
     unknown = _unknown(plan, ledger, places, found.design, refused)
     named = _named(found.design, table)
     attack = _attack(plan, table)
-    made = Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named, attack)
+    stated = beyond(priced_at)
+    made = Ahead(found, statement, judged, better, tried, stated, unknown, named, attack, begun=begun)
     try:
         each = served(moved, design, base=base).values()
     except EngineError as error:
         return replace(made, preview=replace(found, problems=(*found.problems, error)))
     held = (one.said for one in each if one.tier is Tier.STORE or one.sample is not None)
     return replace(made, held=tuple(held))
+
+
+def _begun(ledger: Ledger | None, fingerprint: str) -> tuple[Entry, ...]:
+    """Return the entries of one plan that count; what waits or is being made is not among them."""
+    found = () if ledger is None else ledger.entries()
+    ended = [one for one in found if one.counts and not one.running and one.state != "prepared"]
+    return tuple(one for one in ended if one.plan == fingerprint)
 
 
 def _attack(plan: Plan, table: Any) -> Text | None:
@@ -157,9 +169,16 @@ def shapes(mock: Any, *, rows: Rows) -> tuple[list[Lines], list[View]]:
         named = [view for view in views if len(view.rows) == min(lines, 500) and rows is Rows.NONE]
         view = named[0] if named else _as_written(artefact)
         views = [other for other in views if other is not view]
-        found.append(_some(put_margins_beside(view), lines, artefact.files[0], FURTHER if found else SHOWN))
+        most = FURTHER if found else SHOWN
+        found.append(_some(quoted(put_margins_beside(view)), lines, artefact.files[0], most))
     models = [] if any(isinstance(one, TableArtefact) for one in mock.artefacts) else [*views, *drawn]
-    return found, models
+    return found, [quoted(one) for one in models]
+
+
+def quoted(view: Any) -> Any:
+    """Return a view with its note as what the release will say: nothing has been drawn or read before it."""
+    note = getattr(view, "note", None)
+    return view if note is None else replace(view, note=Text("app.preview.shape.says", {"note": note}))
 
 
 def _as_written(artefact: TableArtefact) -> TableView:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from fractions import Fraction
 from functools import partial
@@ -47,6 +47,7 @@ from app.work.jobs import JobRunner
 from app.work.registers import takes
 from app.work.releasing import proposed_folder
 from engine import texts
+from engine.ledger import Entry
 from engine.methods.filling import Judged
 from engine.methods.protocol import DocumentArtefact, Expected, FileArtefact, ModelArtefact, Rows, unit_parts
 from engine.methods.trying import SolutionMap
@@ -297,7 +298,7 @@ class PreviewPage(Page):
 
     def _build_folder(self) -> None:
         """Where the bundle goes, and what will be in its two folders."""
-        card = Card(words.say("app.preview.folder"))
+        card = self.place = Card(words.say("app.preview.folder"))
         row = make_row(spacing=8)
         self.folder = make_field("target")
         tell_whole(self.folder)
@@ -361,14 +362,17 @@ class PreviewPage(Page):
         self.audit.show_study(self.study)
         if self.study.target is not None and not self.folder.hasFocus():
             self.folder.setText(str(self.study.target))
-        self.wrong.setVisible(preview is not None and preview.refusal is not None)
+        refused = preview is not None and preview.refusal is not None
+        self.wrong.setVisible(refused and not self._is_made)
         known = preview is not None and preview.promise is not None
         pays = known and flow.spends(self.study.method) and preview.promise.loss is not None
         self.sentence.setVisible(known and not self.sentence.property("above"))
-        self.entered.setVisible(known and not pays)
+        self.entered.setVisible(known and not pays and not self._is_made)
         for card in self.numbers.values():
-            card.setVisible(pays)
-        self.second.setVisible(self._needs_second)
+            card.setVisible(pays and not self._is_made)
+        for part in (self.place, self.undone):  # of what is still to be made
+            part.setVisible(not self._is_made)
+        self.second.setVisible(self.study.needs_second)
         if preview is None:
             return
         if preview.refusal is not None:
@@ -385,9 +389,9 @@ class PreviewPage(Page):
         asked = {name: values for name, values in self.ahead.beyond.items() if name in ASKED}
         asked |= self.ahead.unknown | self.ahead.named
         said = {name_decision(one): str(one.get("reason", "")) for one in self.study.plan.decisions}
-        self.reasons.show_decisions(asked, said, self.study.plan.price.currency)
-        if self._shown is not preview:
-            self._shown = preview
+        self.reasons.show_decisions({} if self._is_made else asked, said, self.study.plan.price.currency)
+        if self._shown != (preview, self._is_made):
+            self._shown = (preview, self._is_made)
             self._show_ahead(preview)
 
     def _show_ahead(self, preview: Any) -> None:
@@ -398,8 +402,11 @@ class PreviewPage(Page):
         currency = self.study.plan.price.currency
         named = [_sentence(name, values, currency) for name, values in found.named.items()]
         said = found.statement.get("sentence")
+        remedies = found.remedies
+        if self._is_made:  # nothing would help any more
+            jumps, remedies = [], ()
         if found.verdict is not None or not (named or said):  # hidden in between, it would lose the focus
-            self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
+            self.verdict.show_verdict(found.verdict, remedies, jumps=jumps)
         if named:
             is_noise = found.verdict is not None and found.verdict.is_useless
             self.verdict.show_named("\n\n".join(named), is_noise=is_noise)
@@ -450,13 +457,38 @@ class PreviewPage(Page):
 
     def _show_words(self) -> None:
         """Say everything in the words that fit what is promised."""
-        self.title.setText(self.say("title"))
+        self.title.setText(words.say("app.preview.made.title") if self._is_made else self.say("title"))
         self.setAccessibleName(self.title.text())
-        self.subtitle.say(self.say("subtitle" if self.ahead.attack is None else "subtitle_attacked"))
+        self.subtitle.say(" ".join(self._followed()))
         self.undone_words.say(self.say("undone_words"))
         for name, body in self.bodies.items():
             body.say(self.say(f"{name}.body"))
         self.entered_words.say(self.say("entered_words", holding=self.study.plan.holding))
+
+    @property
+    def _is_made(self) -> bool:
+        """Whether a release of this very plan was made, so that nothing on this screen is ahead any more."""
+        return self.study.result("bundle") is not None
+
+    def _followed(self) -> Iterator[str]:
+        """Yield what the screen follows from, and what this very plan has spent already."""
+        read = "subtitle" if self.ahead.attack is None else "subtitle_attacked"
+        begun = self.ahead.begun if self.ahead.preview is self.study.result("ledger") else ()
+        if self._is_made:
+            made = self.study.result("bundle").facts["public"]["statement"].get("epsilon")
+            spent = level(Fraction(made)) if made is not None and flow.spends(self.study.method) else ""
+            yield words.say(f"app.preview.made.{'spent' if spent else 'free'}", epsilon=spent)
+            yield self.say(read)
+            return
+        yield self.say(read)
+        if not begun and self.ahead.preview is not None and flow.spends(self.study.method):
+            yield words.say("app.preview.unspent")
+        for ended in ("released", "failed", "stopped"):
+            found = [one for one in begun if _ended(one) == ended]
+            if found:
+                epsilon = "" if found[-1].epsilon is None else level(found[-1].epsilon)
+                name = f"app.preview.begun.{ended}{'' if epsilon else '_free'}"
+                yield words.say(name, times=len(found), epsilon=epsilon)
 
     def _show_numbers(self, preview: Any) -> None:
         found = takes(self.study.plan, preview)
@@ -492,6 +524,9 @@ class PreviewPage(Page):
             topic = "judged"
         if topic in self.numbers:
             return three(f"app.preview.three.{topic}", words.say(f"app.preview.{topic}.heading"))
+        if not topic and self._is_made:
+            help_id = "app.preview.made.help"
+            return Explanation(words.say(f"{help_id}.title"), (Part(body=words.say(f"{help_id}.body")),))
         explanation = super().explain(topic)
         if topic or preview is None or preview.promise is None:
             return explanation
@@ -506,16 +541,10 @@ class PreviewPage(Page):
     def next_words(self) -> str:
         if self._remedy is not None:
             return remedy_words(self._remedy)
-        return words.say("app.staff.to_second") if self._needs_second else self.commits()
+        return words.say("app.staff.to_second") if self.study.needs_second else self.commits()
 
     def other_words(self) -> str:
         return words.say("app.preview.as_it_is") if self._remedy is not None else ""
-
-    @property
-    def _needs_second(self) -> bool:
-        """Whether nobody alone may make this release, so that the next screen only prepares it."""
-        preview = self.study.result("ledger")
-        return preview is not None and preview.promise is not None and preview.needs_second
 
     @property
     def _is_useless(self) -> bool:
@@ -530,7 +559,9 @@ class PreviewPage(Page):
 
     def commits(self) -> str:
         preview = self.study.result("ledger")
-        if preview is None or preview.refusal is not None or preview.promise is None or self._needs_second:
+        if preview is None or preview.refusal is not None or preview.promise is None:
+            return ""
+        if self.study.needs_second or self._is_made:
             return ""
         loss, useless = preview.promise.loss, "_useless" if self._is_useless else ""
         if loss is None or not flow.spends(self.study.method):
@@ -541,8 +572,8 @@ class PreviewPage(Page):
         return "wrong" if self.ahead.named else "care"
 
     def guard(self) -> tuple[str, str] | None:
-        if self.reasons.missing() is not None:
-            return None  # which is said instead
+        if self._is_made or self.reasons.missing() is not None:
+            return None  # in the second case that is said instead
         found = self.ahead.verdict
         named = tuple(one["column"] for one in self.ahead.named.values())
         asked = guard_words(self.study, named)
@@ -565,7 +596,7 @@ class PreviewPage(Page):
 
     def commit(self) -> None:
         self._typed()
-        unsaid = self.reasons.missing() if self.commits() or self._needs_second else None
+        unsaid = self.reasons.missing() if self.commits() or self.study.needs_second else None
         if unsaid is not None:
             self.notify(words.say("app.preview.beyond.asked"), words.say("app.preview.beyond.asked_do"))
             unsaid.setFocus()
@@ -590,6 +621,13 @@ class PreviewPage(Page):
         name = self.study.target.name if self.study.target is not None else "release"
         self.study.target = Path(folder) / name
         self.enter()
+
+
+def _ended(entry: Entry) -> str:
+    """Return how an entry ended: with a release, without a file, or nobody knows."""
+    if entry.state in ("complete", "withdrawn"):
+        return "released"
+    return "stopped" if entry.may_have_left else "failed"
 
 
 def _agreeing(unit: str, written: str) -> str:

@@ -334,12 +334,6 @@ class ReleasePage(Page):
         return bool(getattr(self.study.method, "keeps_key", False))
 
     @property
-    def _needs_second(self) -> bool:
-        """Whether nobody alone may make the release of the plan."""
-        preview = self.study.result("ledger")
-        return preview is not None and preview.needs_second
-
-    @property
     def _uses_earlier_key(self) -> bool:
         """Whether the plan goes on with the key of an earlier release."""
         if not self._keeps_key:
@@ -383,7 +377,7 @@ class ReleasePage(Page):
         self.made.setVisible(outcome is not None and not running)
         self.ended.setVisible(ended is not None)
         waits = not running and outcome is None
-        second = waits and self._needs_second
+        second = waits and self.study.needs_second
         self.waiting.setVisible(waits and ended is None and not second)
         self.secret.setVisible(waits and self._keeps_key)
         if waits and seals_known(self.study.ledger_path):
@@ -403,13 +397,13 @@ class ReleasePage(Page):
             return ""
         if self.study.result("bundle") is not None:
             return words.say("app.release.make_report")
-        if self._needs_second or not flow.reachable(self.id, self.study.state):
+        if self.study.needs_second or not flow.reachable(self.id, self.study.state):
             return ""  # what one person may do stands on the page
         return self.say("button", epsilon=self._epsilon) if self._epsilon else self.say("button_free")
 
     def shows_next(self) -> bool:
         """Nothing goes on from here before two people made it."""
-        return self.study.result("bundle") is not None or not self._needs_second
+        return not self.study.needs_second
 
     def commits(self) -> str:
         return self.next_words() if self.watch is None and self.study.result("bundle") is None else ""
@@ -420,7 +414,7 @@ class ReleasePage(Page):
     def go_next(self) -> None:
         if self.watch is not None or self.study.result("bundle") is not None:
             self.frame.go_next()
-        elif not self._needs_second:
+        elif not self.study.needs_second:
             self._begin()
 
     # --- running -----------------------------------------------------------------------------------

@@ -195,7 +195,7 @@ class WaysCard(Card):
         self._lines.setColumnStretch(1, 1)
         self.group = QButtonGroup(self)
         self.group.idClicked.connect(self._choose)
-        self.take = make_button(words.say("app.risk.ways.take"), "take-way", self._take, look="primary")
+        self.take = make_button(words.say("app.risk.ways.take"), "take-way", self._take)
         add(self.body, self.note, self._lines, STRETCH, align_left(self.take))
         self.ways: tuple[Any, ...] = ()
         self.hide()

@@ -203,13 +203,14 @@ class SitesPage(Page):
         self.holders: set[str] = set()  # keys of cards that a coordinator takes for those of holders
         self.without: set[str] = set()
         self.files: dict[str, Path] = {}  # chosen here: the plan of a study, the table of a site
-        add(self.body, self._build_parts(), self._build_next(), self._build_form(), self._build_members())
+        self.verify = VerifyCard()
+        self.verify.button.clicked.connect(lambda checked=False: self._verify())
+        parts = (self._build_parts(), self._build_next(), self._build_form())
+        add(self.body, *parts, self.verify, self._build_members())
         self.trust = name_widget(BehindLink(words.say("app.sites.trust")), "trust")
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, "trust"), stays=False)
         self.trust.body.addWidget(self.views)
-        self.verify = VerifyCard()
-        self.verify.button.clicked.connect(lambda checked=False: self._verify())
-        add(self.body, self.trust, self.verify, STRETCH)
+        add(self.body, self.trust, STRETCH)
 
     def _build_parts(self) -> QWidget:
         """Who somebody is, where the files lie, and training."""
