@@ -31,6 +31,7 @@ _TABLE = re.compile(
 )
 _OBJECT = re.compile(rb"(?<!\d)(\d{1,9})\s+(\d+)\s+obj\b")
 _STRING = re.compile(rb"\((?:\\.|[^\\()])*\)|<[0-9A-Fa-f\s]*>", re.DOTALL)
+_HEXADECIMAL = re.compile(rb"\s*<([0-9A-Fa-f\s]*)>\s*")
 _OF_TRAILER = frozenset(
     (
         *("/Size", "/Root", "/Info", "/Prev", "/ID", "/DocChecksum"),
@@ -195,7 +196,7 @@ def only_signed(before: bytes, after: bytes) -> bool:
         return (
             appended is not None
             and all(_is_said_once(written, _object(new, number)) for number, written in appended.items())
-            and _only_signed(old, new, len(after))
+            and _only_signed(old, new, after)
         )
     except Exception:  # a file from anywhere: what cannot be read is no signed report
         return False
@@ -284,7 +285,7 @@ def _count_names(value: Any) -> int:
     return int(isinstance(value, str) and type(value).__name__ == "NameObject")
 
 
-def _only_signed(old: Any, new: Any, size: int) -> bool:
+def _only_signed(old: Any, new: Any, after: bytes) -> bool:
     root, info = (_number(_raw(old.trailer, name)) for name in ("/Root", "/Info"))
     if any(_plain(_raw(old.trailer, name)) != _plain(_raw(new.trailer, name)) for name in ("/Root", "/Info")):
         return False
@@ -300,7 +301,7 @@ def _only_signed(old: Any, new: Any, size: int) -> bool:
     signatures = {_number(field) for field in fields.get_object()}
     if not signatures or not all(_is_invisible(_object(new, number)) for number in signatures):
         return False
-    if not any(_covers(_object(new, number), size) for number in signatures):
+    if not any(_covers(_object(new, number), after) for number in signatures):
         return False
     metadata = _number(_raw(catalogue, "/Metadata"))
     pages = {_number(page.indirect_reference) for page in old.pages}
@@ -333,17 +334,21 @@ def _is_invisible(field: Any) -> bool:
     return bool(field.get("/FT") == "/Sig" and set(field) <= _OF_FIELD | {"/AP"} and flat)
 
 
-def _covers(field: Any, size: int) -> bool:
+def _covers(field: Any, pdf: bytes) -> bool:
     """Say whether a signature is over the whole file, but for the place where it stands itself."""
     value = field.get("/V")
     signed = value.get_object() if value is not None else {}
     ranges = [int(place) for place in signed.get("/ByteRange", ())]
+    if len(ranges) != 4 or ranges[0] != 0 or not 0 < ranges[1] < ranges[2]:
+        return False
+    left_out = _HEXADECIMAL.fullmatch(pdf[ranges[1] : ranges[2]])
+    content = signed.get("/Contents", b"")
+    written = content.original_bytes if hasattr(content, "original_bytes") else bytes(content)
     return (
-        len(ranges) == 4
-        and ranges[0] == 0
-        and 0 < ranges[1] < ranges[2]
-        and ranges[2] + ranges[3] == size
-        and bool(signed.get("/Contents"))
+        ranges[2] + ranges[3] == len(pdf)
+        and bool(written)
+        and left_out is not None
+        and bytes.fromhex(left_out[1].decode()) == written
     )
 
 
