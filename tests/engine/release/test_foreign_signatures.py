@@ -165,7 +165,7 @@ class Appended:
         self.content = self.old.pages[0].raw_get("/Contents").idnum
         self.catalogue = self.written(self.root)[:-2] + b" /AcroForm %d 0 R " % (self.size + 2)
         self.objects: list[tuple[int, int, bytes]] = []
-        self.lines, self.trailer, self.of_root = b"", b"", b"0 R"
+        self.lines, self.trailer, self.of_root, self.shown = b"", b"", b"0 R", b""
 
     def written(self, number: int) -> bytes:
         out = BytesIO()
@@ -186,10 +186,20 @@ class Appended:
         ]
         return b"/Pages %d 0 R " % (at + 2)
 
+    def show(self, content: bytes, *, further: bytes = b"") -> None:
+        """Append what shows the field, as large as a page."""
+        said = b"/Type /XObject /Subtype /Form /BBox [0 0 600 900] %b" % further
+        said += b"" if b"/Length" in further else b" /Length %d" % len(content)
+        self.objects.append((self.size + 3, 0, b"<< %b >>\nstream\n%bendstream" % (said, content)))
+        self.shown = b"/AP << /N %d 0 R >> " % (self.size + 3)
+
     def bytes(self) -> bytes:
         first, out, lines = self.size, bytearray(self.report), bytearray(b"xref\n" + self.lines)
         value = b"/ByteRange [0 from_where behind____ to_the_end] /Contents <3003020101>"
-        field = b"<< /Type /Annot /Subtype /Widget /FT /Sig /T (S) /Rect [0 0 0 0] /V %d 0 R >>" % first
+        field = b"<< /Type /Annot /Subtype /Widget /FT /Sig /T (S) /Rect [0 0 0 0] /V %d 0 R %b>>" % (
+            first,
+            self.shown,
+        )
         own = [(first, 0, b"<< /Type /Sig %b >>" % value), (first + 1, 0, field)]
         own += [
             (first + 2, 0, b"<< /Fields [%d 0 R] >>" % (first + 1)),
@@ -269,7 +279,43 @@ def another_page_in_a_field(made: Appended) -> None:
     made.objects.append((made.size + 1, 0, b"<< /Rect [0 0 0 0] /Rect [0 0 600 900] /FT /Sig /V 9 0 R >>"))
 
 
+def shown_over_the_page(made: Appended) -> None:
+    made.show(b"1 0 0 rg 0 0 600 900 re f\n")
+
+
+def shown_and_said_to_be_nothing(made: Appended) -> None:
+    made.show(b"1 0 0 rg 0 0 600 900 re f\n", further=b"/Length 0")
+
+
+def shown_behind_a_word(made: Appended) -> None:
+    made.show(b"1 0 0 rg 0 0 600 900 re f\nstream\n")
+
+
+def shown_and_packed(made: Appended) -> None:
+    made.show(b"310a72670a30203020363030>\n", further=b"/Filter /ASCIIHexDecode")
+
+
+def shown_from_a_file(made: Appended) -> None:
+    made.show(b"\n", further=b"/F (page)")
+
+
+def shown_for_a_state(made: Appended) -> None:
+    shown_over_the_page(made)
+    made.shown = b"/AP << /N << /On %d 0 R >> >> " % (made.size + 3)
+
+
+def shown_as_the_page_is(made: Appended) -> None:
+    made.shown = b"/AP << /N %d 0 R >> " % made.content
+
+
 READ_OTHERWISE = (
+    shown_over_the_page,
+    shown_and_said_to_be_nothing,
+    shown_behind_a_word,
+    shown_and_packed,
+    shown_from_a_file,
+    shown_for_a_state,
+    shown_as_the_page_is,
     another_generation,
     a_root_of_another_generation,
     freed,
@@ -290,6 +336,10 @@ def test_what_readers_of_pdf_may_take_otherwise_is_no_signature(made: Bundle) ->
     place = made.folder / "release" / "report-external.pdf"
     report, accepted = place.read_bytes(), []
     assert only_signed(report, Appended(report).bytes())
+    for nothing in (b"", b"\n", b"% nothing is shown\n"):
+        blank = Appended(report)
+        blank.show(nothing)
+        assert only_signed(report, blank.bytes())
     for read_otherwise in READ_OTHERWISE:
         forged = Appended(report)
         read_otherwise(forged)
