@@ -181,7 +181,11 @@ def open_people(options: argparse.Namespace) -> None:
     from engine.policy import default_path, sealing_place
 
     path = ledger_path(options) or default_path()
-    if path.exists() and sealing_place(path).is_file():
+    try:
+        is_locked = path.exists() and sealing_place(path).is_file()
+    except OSError:  # who opens the ledger says so
+        return
+    if is_locked:
         from engine.release.sealing import open_ledger
 
         open_ledger(path, first_line(Path(place)), read_only=True)
@@ -192,4 +196,12 @@ def existing_ledger(options: argparse.Namespace) -> Any:
     from engine.ledger import Ledger, default_path
 
     path = ledger_path(options) or default_path()
-    return Ledger(path, read_only=True) if path.exists() else None
+    return Ledger(path, read_only=True) if _may_be_there(path) else None
+
+
+def _may_be_there(path: Path) -> bool:
+    """Say whether a file is there, or lies where this user may not look: who opens it says so."""
+    try:
+        return path.exists()
+    except OSError:
+        return True

@@ -84,7 +84,7 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
         refusal = InputRefused("ledger.no_budget", holding=holding.name)
     if refusal is not None or holding.epsilon is None:
         return Preview(before, before.epsilon_spent, before.delta_spent, refusal)
-    counted = [dict(entry.guarantee) for entry in entries_that_pay(of_holding(db, holding.id))]
+    counted = [dict(entry.guarantee) for entry in entries_that_pay(of_holding(db, holding.id), compose)]
     epsilon, delta = exact_total(compose, [*counted, request.guarantee])
     named = {"holding": holding.name}
     if epsilon > holding.epsilon:
@@ -108,23 +108,59 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
     return Preview(before, epsilon, delta, refusal)
 
 
-def entries_that_pay(listed: Sequence[Entry]) -> list[Entry]:
+def entries_that_pay(listed: Sequence[Entry], compose: Compose | None = None) -> list[Entry]:
     """Return the entries whose loss counts against the budget of their register.
 
     A visit draws from what its opening reserved, which is counted there once and for all. One that no
-    program enters pays itself: of what is a visit, and of more than was reserved.
+    program enters pays itself: of what is a visit, and beyond what was reserved, alone or after others.
+
+    Parameters
+    ----------
+    listed
+        In the order of their reservation.
+    compose
+        The accountant of the register.
     """
     bounded = [entry for entry in listed if entry.counts and entry.bounded]
-    reserved = {entry.id: entry for entry in bounded if entry.parent is None}
-    return [entry for entry in bounded if not _draws(entry, reserved.get(entry.parent or ""))]
+    visits: dict[str, list[Entry]] = {entry.id: [] for entry in bounded if entry.parent is None}
+    for entry in bounded:
+        visits.get(entry.parent or "", []).append(entry)
+    draw = {
+        one.id
+        for opening in bounded
+        if visits.get(opening.id)
+        for one in _drawn_from(opening, visits[opening.id], compose)
+    }
+    return [entry for entry in bounded if entry.id not in draw]
 
 
-def _draws(entry: Entry, opening: Entry | None) -> bool:
-    """Say whether a visit alone takes no more than its opening reserved."""
-    if opening is None:
+def _drawn_from(opening: Entry, visits: list[Entry], compose: Compose | None) -> list[Entry]:
+    """Return the visits that take no more than their opening reserved, together with those before them."""
+    if _covers(opening, visits, compose):
+        return visits
+    found: list[Entry] = []
+    for one in visits:
+        if _covers(opening, [*found, one], compose):
+            found.append(one)
+    return found
+
+
+def _covers(opening: Entry, visits: Sequence[Entry], compose: Compose | None) -> bool:
+    """Say whether what an opening reserved covers visits, each by itself and all together.
+
+    Pure levels add up. With a δ squares of levels do, which the accountant knows: without one each visit is
+    looked at alone. It counts at the δ of the register, which is no smaller than that of the opening, so that
+    no visit which was weighed at the opening's own is found to be more.
+    """
+    epsilon, delta = opening.epsilon or Fraction(0), opening.delta or Fraction(0)
+    spent = [(one.epsilon or Fraction(0), one.delta or Fraction(0)) for one in visits]
+    if any(one[0] > epsilon or one[1] > delta for one in spent):
         return False
-    taken, whole = ((one.epsilon or Fraction(0), one.delta or Fraction(0)) for one in (entry, opening))
-    return taken[0] <= whole[0] and taken[1] <= whole[1]
+    if sum(one[0] for one in spent) <= epsilon:
+        return True
+    if not delta:
+        return False
+    return compose is None or exact_total(compose, [dict(one.guarantee) for one in visits])[0] <= epsilon
 
 
 def refusal_of_other_kind(holding: Holding, request: Asked) -> InputRefused | None:
@@ -157,7 +193,7 @@ def exact_total(compose: Compose, guarantees: list[dict[str, Any]]) -> tuple[Fra
 def status(db: sqlite3.Connection, holding: Holding, compose: Compose | None) -> Status:
     """Return what has been spent; without an accountant ε and δ are added up."""
     counted = [entry for entry in of_holding(db, holding.id) if entry.counts]
-    bounded = entries_that_pay(counted)
+    bounded = entries_that_pay(counted, compose)
     if compose is not None and bounded:
         epsilon, delta = exact_total(compose, [dict(entry.guarantee) for entry in bounded])
     else:

@@ -59,8 +59,8 @@ class Register:
             carried.carry_over(self.path, timeout=self._timeout)
 
     def _make_or_find(self) -> None:
-        cipher.finish(self.path)
         try:
+            cipher.finish(self.path)
             size = self.path.stat().st_size if self.path.exists() else None
         except OSError as error:
             raise InputRefused(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ _TABLE = re.compile(
 )
 _OBJECT = re.compile(rb"(?<!\d)(\d{1,9})\s+(\d+)\s+obj\b")
 _STRING = re.compile(rb"\((?:\\.|[^\\()])*\)|<[0-9A-Fa-f\s]*>", re.DOTALL)
+_HEXADECIMAL = re.compile(rb"\s*<([0-9A-Fa-f\s]*)>\s*")
+_BLANK = re.compile(rb"\r?\n(?:\s|%[^\r\n]*[\r\n])*endstream\s*")
 _OF_TRAILER = frozenset(
     (
         *("/Size", "/Root", "/Info", "/Prev", "/ID", "/DocChecksum"),
@@ -62,6 +64,7 @@ _OF_FIELD = frozenset(
         "/StructParent",
     )
 )
+_OF_APPEARANCE = frozenset(("/Type", "/Subtype", "/FormType", "/BBox", "/Matrix", "/Resources", "/Length"))
 
 
 def is_beside_sums(path: Path) -> bool:
@@ -195,7 +198,7 @@ def only_signed(before: bytes, after: bytes) -> bool:
         return (
             appended is not None
             and all(_is_said_once(written, _object(new, number)) for number, written in appended.items())
-            and _only_signed(old, new, len(after))
+            and _only_signed(old, new, after, appended)
         )
     except Exception:  # a file from anywhere: what cannot be read is no signed report
         return False
@@ -284,7 +287,7 @@ def _count_names(value: Any) -> int:
     return int(isinstance(value, str) and type(value).__name__ == "NameObject")
 
 
-def _only_signed(old: Any, new: Any, size: int) -> bool:
+def _only_signed(old: Any, new: Any, after: bytes, appended: Mapping[int, bytes]) -> bool:
     root, info = (_number(_raw(old.trailer, name)) for name in ("/Root", "/Info"))
     if any(_plain(_raw(old.trailer, name)) != _plain(_raw(new.trailer, name)) for name in ("/Root", "/Info")):
         return False
@@ -298,9 +301,9 @@ def _only_signed(old: Any, new: Any, size: int) -> bool:
     if changed.get("/Version") != catalogue.get("/Version") and changed.get("/Version") not in _VERSIONS:
         return False
     signatures = {_number(field) for field in fields.get_object()}
-    if not signatures or not all(_is_invisible(_object(new, number)) for number in signatures):
+    if not signatures or not all(_is_invisible(_object(new, number), appended) for number in signatures):
         return False
-    if not any(_covers(_object(new, number), size) for number in signatures):
+    if not any(_covers(_object(new, number), after) for number in signatures):
         return False
     metadata = _number(_raw(catalogue, "/Metadata"))
     pages = {_number(page.indirect_reference) for page in old.pages}
@@ -327,23 +330,43 @@ def _has_only_more_fields(one: Any, other: Any, signatures: set[int]) -> bool:
     )
 
 
-def _is_invisible(field: Any) -> bool:
+def _is_invisible(field: Any, appended: Mapping[int, bytes]) -> bool:
+    """Say whether a field shows nothing, whatever a reader makes of a place without a size.
+
+    There are some, among them those that print, that paint over the whole page what is to be shown in a place
+    of no size: so nothing may be there to be painted.
+    """
     rectangle = [float(edge) for edge in field.get("/Rect", ())]
     flat = len(rectangle) == 4 and (rectangle[0] == rectangle[2] and rectangle[1] == rectangle[3])
-    return bool(field.get("/FT") == "/Sig" and set(field) <= _OF_FIELD | {"/AP"} and flat)
+    is_one = field.get("/FT") == "/Sig" and set(field) <= _OF_FIELD | {"/AP"}
+    return bool(is_one and flat and ("/AP" not in field or _is_blank(field["/AP"], appended)))
 
 
-def _covers(field: Any, size: int) -> bool:
+def _is_blank(appearances: Any, appended: Mapping[int, bytes]) -> bool:
+    """Say whether nothing stands in the streams that show a field, as they are written: not even packed."""
+    for name in appearances:
+        written = appended.get(_number(_raw(appearances, name)), b"")
+        _, _, content = written.partition(b"stream")
+        if not _OF_APPEARANCE.issuperset(appearances[name]) or _BLANK.fullmatch(content) is None:
+            return False
+    return True
+
+
+def _covers(field: Any, pdf: bytes) -> bool:
     """Say whether a signature is over the whole file, but for the place where it stands itself."""
     value = field.get("/V")
     signed = value.get_object() if value is not None else {}
     ranges = [int(place) for place in signed.get("/ByteRange", ())]
+    if len(ranges) != 4 or ranges[0] != 0 or not 0 < ranges[1] < ranges[2]:
+        return False
+    left_out = _HEXADECIMAL.fullmatch(pdf[ranges[1] : ranges[2]])
+    content = signed.get("/Contents", b"")
+    written = content.original_bytes if hasattr(content, "original_bytes") else bytes(content)
     return (
-        len(ranges) == 4
-        and ranges[0] == 0
-        and 0 < ranges[1] < ranges[2]
-        and ranges[2] + ranges[3] == size
-        and bool(signed.get("/Contents"))
+        ranges[2] + ranges[3] == len(pdf)
+        and bool(written)
+        and left_out is not None
+        and bytes.fromhex(left_out[1].decode()) == written
     )
 
 

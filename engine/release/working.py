@@ -155,15 +155,15 @@ def sweep(ledger: Ledger) -> int:
     """
     swept = 0
     for entry in ledger.leftovers():
-        folder = Path(entry.folder)
+        folder, is_waiting = Path(entry.folder), False
         if folder.is_dir() and not folder.is_symlink() and folder.name.startswith(PREFIX):
             if not _is_ours(folder):
                 continue
             shutil.rmtree(folder, ignore_errors=True)
             swept += 1
         elif entry.state == "spent":
-            _complete(entry, folder.parent, ledger)
-        if not folder.exists():
+            is_waiting = not _complete(entry, folder.parent, ledger)
+        if not folder.exists() and not is_waiting:
             ledger.swept(entry.id)
     for rows in ledger.path.parent.glob(f"{ROWS}*"):
         with suppress(OSError):
@@ -200,11 +200,20 @@ def _is_ours(folder: Path) -> bool:
         return False
 
 
-def _complete(entry: Entry, place: Path, ledger: Ledger) -> None:
-    """Complete an entry whose bundle got its name before the process was killed: it has been paid for."""
+def _complete(entry: Entry, place: Path, ledger: Ledger) -> bool:
+    """Complete an entry whose bundle got its name before the process was killed: it has been paid for.
+
+    Returns
+    -------
+    bool
+        False where the bundle is there and cannot be entered yet: nobody of its register is signed in, or the
+        ledger is in use. It stays on the list until it can be.
+    """
+    is_there = False
     with suppress(EngineError, OSError):
         for folder in sorted(path for path in place.iterdir() if (path / RELEASE / SUMS).is_file()):
             if _entry_of(folder) == entry.id and verify(folder).passed:
+                is_there = True
                 hashes = [sha256(folder / part / SUMS) for part in (RELEASE, INTERNAL)]
                 state = folder / INTERNAL / STATE
                 left = sha256(state) if state.is_file() else None
@@ -215,7 +224,8 @@ def _complete(entry: Entry, place: Path, ledger: Ledger) -> None:
                     state_hash=left,
                     told=read_told(folder),
                 )
-                return
+                return True
+    return not is_there
 
 
 def _entry_of(folder: Path) -> str:

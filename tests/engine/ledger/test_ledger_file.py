@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+import errno
 import os
 import sqlite3
 import stat
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from engine import texts
+from engine.commands.values import existing_ledger
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger, store
 from engine.policy import keys_folder
@@ -174,10 +178,25 @@ def test_a_read_only_folder(tmp_path):
         tmp_path.chmod(0o700)
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_folder_into_which_one_may_not_look(tmp_path, monkeypatch, read_only):
+    """It is the folder of another user of the same computer; a command asks first whether a file is there."""
+    place, look = tmp_path / "ledger.sqlite", Path.stat
+
+    def stat_outside(path, **how):
+        if tmp_path in path.parents:
+            raise PermissionError(errno.EACCES, "not allowed", str(path))
+        return look(path, **how)
+
+    monkeypatch.setattr(Path, "stat", stat_outside)
+    with refused("cannot_open"):
+        Ledger(place, read_only=read_only)
+    with refused("cannot_open"):
+        existing_ledger(argparse.Namespace(ledger=str(place)))
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder that even root cannot write")  # noqa: PTH112
 def test_a_folder_in_which_nothing_can_be_made():
-    from pathlib import Path
-
     with pytest.raises(InputRefused) as caught:
         Ledger(Path("/proc/self/ledger.sqlite"))
     assert caught.value.code in ("ledger.read_only", "ledger.disk_error")

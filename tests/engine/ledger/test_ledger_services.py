@@ -10,6 +10,7 @@ from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 
+from .conftest import add
 from .test_ledger_processes import killed, start
 
 SUMS = {"release_sums_hash": "a" * 64, "internal_sums_hash": "b" * 64}
@@ -159,6 +160,28 @@ def test_a_visit_draws_from_what_was_reserved_and_not_from_the_register(ledger, 
     done(ledger, visit("1/8", 2), STATES[3])
     assert ledger.service(desk).epsilon_left == 0
     ledger.verify_chain()
+
+
+def test_visits_beyond_what_was_reserved_are_paid_by_the_register(ledger, holding, desk, visit):
+    """A program that weighs nothing entered them: each alone would fit."""
+    for place, (epsilon, total) in enumerate((("1/4", "1/2"), ("1/4", "1/2"), ("1/2", "1"), ("1/8", "9/8"))):
+        entry = visit(epsilon, place, compose=lambda _: (Fraction(0), Fraction(0)))
+        done(ledger, entry, STATES[place + 1])
+        assert ledger.status(holding, add).epsilon_spent == Fraction(total)
+        assert ledger.status(holding).epsilon_spent == Fraction(total)
+
+
+def test_visits_whose_squares_add_up_are_not_more_than_was_reserved(ledger, holding, reserve):
+    """Their sum is; the accountant says what they are together, and what is beyond it is paid."""
+
+    def squares(guarantees):
+        return sum((Fraction(one["epsilon"]) ** 2 for one in guarantees), Fraction(0)), Fraction(0)
+
+    desk = done(ledger, reserve("1/4", "1e-6"), STATES[0])
+    for place, paid in enumerate((0, 0, 0, 0, 1)):
+        terms = {"parent": desk, "state_hash": STATES[place], "compose": lambda _: (Fraction(0), Fraction(0))}
+        done(ledger, reserve("1/4", "1e-6", **terms), STATES[place + 1])
+        assert ledger.status(holding, squares).epsilon_spent == Fraction(1 + paid, 16)
 
 
 def test_the_preview_of_a_visit_says_what_the_reservation_would(ledger, holding, desk, asked):

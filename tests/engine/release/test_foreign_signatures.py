@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -43,6 +44,18 @@ PKCS7 = b"\x30\x82\x01\x00" + b"\x01" * 256
 pytestmark = pytest.mark.with_reports
 
 
+LEFT_OUT: dict[str, Callable[[list[int], int, int], list[int]]] = {
+    "the whole file": lambda _, report, size: [0, 1, size - 1, 1],
+    "the report": lambda own, report, size: [0, 9, own[2], own[3]],
+    "the end of the report": lambda own, report, size: [0, report - 40, own[2], own[3]],
+    "all behind the report": lambda own, report, size: [0, report, size - 1, 1],
+    "what stands before the signature": lambda own, report, size: [0, report, own[2], own[3]],
+    "what stands behind it": lambda own, report, size: [*own[:2], own[2] + 9, own[3] - 9],
+    "nothing": lambda own, report, size: [0, own[1], own[1], size - own[1]],
+}
+"""What a signature is not over: of its own numbers, the length of the report and that of the file."""
+
+
 def signed(report: bytes, *, edges: tuple[float, ...] = (0, 0, 0, 0), spoil: str = "") -> bytes:
     """Append a field with a signature over the whole file; ``spoil`` names what else is appended."""
     writer = PdfWriter(BytesIO(report), incremental=True)
@@ -78,8 +91,11 @@ def signed(report: bytes, *, edges: tuple[float, ...] = (0, 0, 0, 0), spoil: str
     writer.write(out)
     content = bytearray(out.getvalue())
     assert content.startswith(report)
-    size = len(content) + 5 if spoil == "short" else len(content)
-    numbers = [0, len(report), len(report) + 1, size - len(report) - 1]
+    at = content.index(b"<" + PKCS7.hex().encode(), len(report))
+    behind = at + 2 * len(PKCS7) + 2
+    numbers = [0, at, behind, len(content) - behind + (5 if spoil == "short" else 0)]
+    if spoil in LEFT_OUT:
+        numbers = LEFT_OUT[spoil](numbers, len(report), len(content))
     old = b"[ 0 1000000000 1000000001 1000000002 ]"
     assert content.count(old) == 1
     return bytes(content.replace(old, f"[ {' '.join(map(str, numbers))}".encode().ljust(len(old) - 1) + b"]"))
@@ -128,6 +144,16 @@ def test_what_changes_a_page_behind_a_signature_is_found(
     assert [one.code for one in verify(made.folder).problems] == ["bundle.words_differ"]
 
 
+@pytest.mark.parametrize("part", LEFT_OUT)
+def test_a_signature_over_a_part_of_the_file_is_none(made: Bundle, part: str) -> None:
+    place = made.folder / "release" / "report-external.pdf"
+    report = place.read_bytes()
+    assert only_signed(report, signed(report))
+    assert not only_signed(report, signed(report, spoil=part))
+    place.write_bytes(signed(report, spoil=part))
+    assert [one.code for one in verify(made.folder).problems] == ["bundle.changed"]
+
+
 class Appended:
     """What is appended to a report by hand: a signature as any other, and what readers may take otherwise."""
 
@@ -139,7 +165,7 @@ class Appended:
         self.content = self.old.pages[0].raw_get("/Contents").idnum
         self.catalogue = self.written(self.root)[:-2] + b" /AcroForm %d 0 R " % (self.size + 2)
         self.objects: list[tuple[int, int, bytes]] = []
-        self.lines, self.trailer, self.of_root = b"", b"", b"0 R"
+        self.lines, self.trailer, self.of_root, self.shown = b"", b"", b"0 R", b""
 
     def written(self, number: int) -> bytes:
         out = BytesIO()
@@ -160,10 +186,20 @@ class Appended:
         ]
         return b"/Pages %d 0 R " % (at + 2)
 
+    def show(self, content: bytes, *, further: bytes = b"") -> None:
+        """Append what shows the field, as large as a page."""
+        said = b"/Type /XObject /Subtype /Form /BBox [0 0 600 900] %b" % further
+        said += b"" if b"/Length" in further else b" /Length %d" % len(content)
+        self.objects.append((self.size + 3, 0, b"<< %b >>\nstream\n%bendstream" % (said, content)))
+        self.shown = b"/AP << /N %d 0 R >> " % (self.size + 3)
+
     def bytes(self) -> bytes:
         first, out, lines = self.size, bytearray(self.report), bytearray(b"xref\n" + self.lines)
-        value = b"/ByteRange [0 1 2 to_the_end] /Contents <3003020101>"
-        field = b"<< /Type /Annot /Subtype /Widget /FT /Sig /T (S) /Rect [0 0 0 0] /V %d 0 R >>" % first
+        value = b"/ByteRange [0 from_where behind____ to_the_end] /Contents <3003020101>"
+        field = b"<< /Type /Annot /Subtype /Widget /FT /Sig /T (S) /Rect [0 0 0 0] /V %d 0 R %b>>" % (
+            first,
+            self.shown,
+        )
         own = [(first, 0, b"<< /Type /Sig %b >>" % value), (first + 1, 0, field)]
         own += [
             (first + 2, 0, b"<< /Fields [%d 0 R] >>" % (first + 1)),
@@ -180,7 +216,14 @@ class Appended:
             self.trailer,
         )
         out += b"startxref\n%d\n%%%%EOF\n" % at
-        return bytes(out).replace(b"to_the_end", b"%010d" % (len(out) - 2))
+        at = out.index(b"<3003020101>", len(self.report))
+        for word, place in (
+            (b"from_where", at),
+            (b"behind____", at + 12),
+            (b"to_the_end", len(out) - at - 12),
+        ):
+            out = out.replace(word, b"%010d" % place)
+        return bytes(out)
 
 
 def another_generation(made: Appended) -> None:
@@ -236,7 +279,43 @@ def another_page_in_a_field(made: Appended) -> None:
     made.objects.append((made.size + 1, 0, b"<< /Rect [0 0 0 0] /Rect [0 0 600 900] /FT /Sig /V 9 0 R >>"))
 
 
+def shown_over_the_page(made: Appended) -> None:
+    made.show(b"1 0 0 rg 0 0 600 900 re f\n")
+
+
+def shown_and_said_to_be_nothing(made: Appended) -> None:
+    made.show(b"1 0 0 rg 0 0 600 900 re f\n", further=b"/Length 0")
+
+
+def shown_behind_a_word(made: Appended) -> None:
+    made.show(b"1 0 0 rg 0 0 600 900 re f\nstream\n")
+
+
+def shown_and_packed(made: Appended) -> None:
+    made.show(b"310a72670a30203020363030>\n", further=b"/Filter /ASCIIHexDecode")
+
+
+def shown_from_a_file(made: Appended) -> None:
+    made.show(b"\n", further=b"/F (page)")
+
+
+def shown_for_a_state(made: Appended) -> None:
+    shown_over_the_page(made)
+    made.shown = b"/AP << /N << /On %d 0 R >> >> " % (made.size + 3)
+
+
+def shown_as_the_page_is(made: Appended) -> None:
+    made.shown = b"/AP << /N %d 0 R >> " % made.content
+
+
 READ_OTHERWISE = (
+    shown_over_the_page,
+    shown_and_said_to_be_nothing,
+    shown_behind_a_word,
+    shown_and_packed,
+    shown_from_a_file,
+    shown_for_a_state,
+    shown_as_the_page_is,
     another_generation,
     a_root_of_another_generation,
     freed,
@@ -257,6 +336,10 @@ def test_what_readers_of_pdf_may_take_otherwise_is_no_signature(made: Bundle) ->
     place = made.folder / "release" / "report-external.pdf"
     report, accepted = place.read_bytes(), []
     assert only_signed(report, Appended(report).bytes())
+    for nothing in (b"", b"\n", b"% nothing is shown\n"):
+        blank = Appended(report)
+        blank.show(nothing)
+        assert only_signed(report, blank.bytes())
     for read_otherwise in READ_OTHERWISE:
         forged = Appended(report)
         read_otherwise(forged)

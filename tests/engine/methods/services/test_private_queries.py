@@ -28,6 +28,7 @@ from engine.privacy.accuracy import laplace_error
 from engine.privacy.gaussian import concentrated_delta
 from engine.privacy.promise import Neighbours
 from engine.progress import SILENT
+from engine.release.charge import make_composer
 from engine.release.check import check
 from engine.release.plan import FileReference, Plan, Price, Purpose
 from engine.release.preview import preview, preview_json
@@ -731,6 +732,11 @@ def test_a_desk_with_a_delta_gives_all_of_what_was_reserved_and_no_more(folder):
     assert desk.refused({"where": "age > 31", "epsilon": "1/1000"}) == "over_reserve_delta"
     # answers of two visits: levels were chosen on the way, so that only what was fixed before bounds them
     assert promised(desk, "visit2") == (1, Fraction(1, 10**6))
+    # added up they are more than was reserved; the register pays no more than that for all of them
+    register = desk.ledger.holdings()[0]
+    assert sum(one.epsilon for one in desk.service.visits) > 1
+    for compose in (make_composer(register), None):
+        assert desk.ledger.status(register.id, compose).epsilon_spent == 1
     desk.release(replace(desk.visit(), step="close", parameters={}, files={}), "closed")
     assert promised(desk, "closed") == (1, Fraction(1, 10**6))
 
