@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
-from engine.risk.combinations import dense, number_combinations
+from engine.risk import combinations
+from engine.risk.combinations import dense, number_combinations, order_of
 from engine.risk.encoding import encode
 from engine.risk.group_sizes import group_sizes
 from engine.risk.groups import group_rows, matching_sizes
@@ -67,6 +68,16 @@ def test_weights_add_up_by_group():
     for bad in (0, -1, None, "much"):
         with pytest.raises(InputRefused, match=r"risk\.weights"):
             encode(Table(frame.assign(w=[1, 2, bad])), Schema((Column("w", Role.WEIGHT),)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 1000])
+def test_few_numbers_are_ordered_as_many_are(monkeypatch, count):
+    numbers = np.random.default_rng(count).integers(0, 40, count)
+    sorted_ones = order_of(numbers)
+    monkeypatch.setattr(combinations, "FEW", -1)
+    counted = order_of(numbers)
+    assert sorted_ones.tolist() == counted.tolist() == sorted(range(count), key=numbers.tolist().__getitem__)
+    assert sorted_ones.dtype == counted.dtype
 
 
 def test_more_combinations_than_a_number_holds():
