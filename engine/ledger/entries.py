@@ -84,7 +84,7 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
         refusal = InputRefused("ledger.no_budget", holding=holding.name)
     if refusal is not None or holding.epsilon is None:
         return Preview(before, before.epsilon_spent, before.delta_spent, refusal)
-    counted = [dict(entry.guarantee) for entry in entries_that_pay(of_holding(db, holding.id))]
+    counted = [dict(entry.guarantee) for entry in entries_that_pay(of_holding(db, holding.id), compose)]
     epsilon, delta = exact_total(compose, [*counted, request.guarantee])
     named = {"holding": holding.name}
     if epsilon > holding.epsilon:
@@ -108,23 +108,46 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
     return Preview(before, epsilon, delta, refusal)
 
 
-def entries_that_pay(listed: Sequence[Entry]) -> list[Entry]:
+def entries_that_pay(listed: Sequence[Entry], compose: Compose | None = None) -> list[Entry]:
     """Return the entries whose loss counts against the budget of their register.
 
-    A visit draws from what its opening reserved, which is counted there once and for all. One that no
-    program enters pays itself: of what is a visit, and of more than was reserved.
+    A visit draws from what its opening reserved, which is counted there once and for all. What no program
+    enters pays itself: a visit of a visit, and one that takes more than those before it have left. Where a δ
+    was reserved, visits may add up beyond its ε, and only the accountant tells.
     """
     bounded = [entry for entry in listed if entry.counts and entry.bounded]
     reserved = {entry.id: entry for entry in bounded if entry.parent is None}
-    return [entry for entry in bounded if not _draws(entry, reserved.get(entry.parent or ""))]
+    drawing: dict[str, list[Entry]] = {identity: [] for identity in reserved}
+    for entry in bounded:
+        if (entry.parent or "") in drawing:
+            drawing[str(entry.parent)].append(entry)
+    drawn = {
+        one.id for opening, visits in drawing.items() for one in _draw(visits, reserved[opening], compose)
+    }
+    return [entry for entry in bounded if entry.id not in drawn]
 
 
-def _draws(entry: Entry, opening: Entry | None) -> bool:
-    """Say whether a visit alone takes no more than its opening reserved."""
-    if opening is None:
-        return False
-    taken, whole = ((one.epsilon or Fraction(0), one.delta or Fraction(0)) for one in (entry, opening))
-    return taken[0] <= whole[0] and taken[1] <= whole[1]
+def _draw(visits: Sequence[Entry], opening: Entry, compose: Compose | None) -> list[Entry]:
+    """Return the visits that draw from what an opening reserved: in their order, as far as that goes."""
+    fitting = [one for one in visits if _fits([one], opening, None)]
+    if _fits(fitting, opening, compose):
+        return fitting
+    drawn: list[Entry] = []
+    for one in fitting:
+        if _fits([*drawn, one], opening, compose):
+            drawn.append(one)
+    return drawn
+
+
+def _fits(visits: Sequence[Entry], opening: Entry, compose: Compose | None) -> bool:
+    """Say whether visits take no more than their opening reserved."""
+    whole, failure = opening.epsilon or Fraction(0), opening.delta or Fraction(0)
+    level = sum((one.epsilon or Fraction(0) for one in visits), Fraction(0))
+    if len(visits) > 1 and failure:
+        if compose is None or level <= whole:
+            return True
+        return exact_total(compose, [dict(one.guarantee) for one in visits])[0] <= whole
+    return level <= whole and all((one.delta or Fraction(0)) <= failure for one in visits)
 
 
 def refusal_of_other_kind(holding: Holding, request: Asked) -> InputRefused | None:
@@ -157,7 +180,7 @@ def exact_total(compose: Compose, guarantees: list[dict[str, Any]]) -> tuple[Fra
 def status(db: sqlite3.Connection, holding: Holding, compose: Compose | None) -> Status:
     """Return what has been spent; without an accountant ε and δ are added up."""
     counted = [entry for entry in of_holding(db, holding.id) if entry.counts]
-    bounded = entries_that_pay(counted)
+    bounded = entries_that_pay(counted, compose)
     if compose is not None and bounded:
         epsilon, delta = exact_total(compose, [dict(entry.guarantee) for entry in bounded])
     else:

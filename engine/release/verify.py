@@ -559,7 +559,24 @@ def _is_paid(evidence: Mapping[str, Any], entry: Entry) -> bool:
         return True  # no loss is stated, or an earlier version did so otherwise
     if entry.parent is not None or not said[0] or not any(source.shape.is_private for source in read):
         return True
-    return entry.epsilon is not None and said[0] <= entry.epsilon and said[1] <= (entry.delta or 0)
+    if entry.epsilon is None or said[0] > entry.epsilon or said[1] > (entry.delta or 0):
+        return False
+    return _is_counted(evidence["promise"], entry)
+
+
+def _is_counted(stated: Mapping[str, Any], entry: Entry) -> bool:
+    """Say whether later releases are composed with the very noise that a release says it drew."""
+    if stated.get("events") == entry.guarantee.get("events"):
+        return True  # as nearly always; of an earlier version, too, whose events nobody reads any more
+    from engine.privacy.accounting import as_neighbours
+    from engine.privacy.promise import Neighbours, Promise
+
+    try:
+        drew = as_neighbours(Promise.from_json(stated), Neighbours(str(entry.neighbours)))
+        counted = Promise.from_json(entry.guarantee)
+    except (EngineError, ValueError):
+        return False
+    return drew.loss is not None and counted.loss is not None and drew.loss.events == counted.loss.events
 
 
 def _is_as_told(register: Path, entry: str, ledger: Ledger) -> bool:
