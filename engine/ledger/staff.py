@@ -649,11 +649,17 @@ def _says_one_loss(changes: Mapping[str, Any]) -> bool:
         return True
     guarantee = json.loads(str(changes.get("guarantee")))
     inner = guarantee.get("loss")
-    stated = guarantee | (inner if isinstance(inner, dict) else {})
+    told = [guarantee, *([inner] if isinstance(inner, dict) else [])]  # one that says less counts, too
     if changes.get("epsilon") is None:
-        return stated.get("epsilon") is None
-    named = [name for name in ("epsilon", "delta") if name in stated]
-    return all(Fraction(stated[name]) == Fraction(changes[name]) for name in named)
+        return all(one.get("epsilon") is None for one in told)
+    if not 0 <= Fraction(changes["delta"]) < 1:
+        return False
+    return all(
+        Fraction(one[name]) == Fraction(changes[name])
+        for one in told
+        for name in ("epsilon", "delta")
+        if name in one
+    )
 
 
 def _opens(guarantee: object) -> bool:

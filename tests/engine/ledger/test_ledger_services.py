@@ -75,6 +75,8 @@ def test_what_a_kit_promises_to_others_is_not_paid_from_this_register(ledger, ho
     assert ledger.status(holding).epsilon_spent == 0
     refused("guarantee_differs", lambda: reserve(None, guarantee_json=promise))  # not where rows are read
     refused("guarantee_differs", lambda: reserve("1", guarantee_json=promise))
+    counted = {"epsilon": "1/1000", "delta": "0", "loss": {"epsilon": "1/2", "delta": "0"}}
+    refused("guarantee_differs", lambda: reserve("1/2", guarantee_json=counted))
 
 
 def test_a_register_without_a_budget_lists_releases_and_pays_for_none(ledger, reserve, asked):
