@@ -123,14 +123,17 @@ def as_claimed(promise: Promise) -> Promise:
 
 
 def _costs_less(loss: Loss) -> bool:
-    """Say whether events cost clearly less than is stated: added up, or by a bound where nothing adds up."""
+    """Say whether events cost clearly less than is stated: added up, or else by their ρ.
+
+    A method may state what its ρ gives at δ, or the less that is exact: both are no more than that.
+    """
     leaves, level = loss.events.together(loss.neighbours), _BORNE_OUT * loss.epsilon
     added = _add(leaves, loss.neighbours)
     if added is not None:
         return added.epsilon < level
-    if len(leaves) == 1 and leaves[0].count == 1:
-        return Fraction(leaves[0].delta(level)) <= loss.delta
-    return any(bound.epsilon < level for bound in _bounds(leaves, loss.delta, loss.neighbours))
+    rest, stated, failure = _apart(leaves)
+    left = loss.delta - failure
+    return left > 0 and stated + _concentrated(rest, left) < level
 
 
 def total(promises: Iterable[Promise], *, delta: Fraction, neighbours: Neighbours | None = None) -> Total:
