@@ -108,8 +108,9 @@ def as_claimed(promise: Promise) -> Promise:
     Examples
     --------
     >>> from engine.privacy.mechanisms import Stated
+    >>> from engine.privacy.promise import Unit
     >>> nothing = Loss(Fraction(1), Fraction(0), Neighbours.ADD_REMOVE, Stated("x", Fraction(0)))
-    >>> claimed = as_claimed(Promise("pure_dp", nothing))
+    >>> claimed = as_claimed(Promise("pure_dp", nothing, Unit.PERSON, 1))
     >>> total([claimed, claimed], delta=Fraction(0)).epsilon
     Fraction(2, 1)
     """
