@@ -49,11 +49,11 @@ def standing(name: str, ledger_path: Path | None = None, *, progress: Progress =
     place = ledger_path if ledger_path is not None else default_path()
     if not name or not place.exists():
         return None
+    from engine.ledger.holdings import called
     from engine.release.charge import make_composer
 
     ledger = Ledger(place, read_only=True)
-    wanted = name.strip().casefold()
-    found = next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
+    found = called(ledger.holdings(), name)
     if found is None:
         return None
     status = ledger.status(found.id, make_composer(found))

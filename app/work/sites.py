@@ -96,8 +96,9 @@ def _ledger(desk: Desk) -> Any:
 
 def _register(ledger: Any, register: str, epsilon: str = "", unit: str = "person") -> Any:
     """Return a register, made where it is not there; without ε where nothing is paid from it."""
-    wanted = register.strip().casefold()
-    found = next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
+    from engine.ledger.holdings import called
+
+    found = called(ledger.holdings(), register)
     return found or ledger.create_holding(
         register.strip(), unit=unit, neighbours="add_remove", epsilon=epsilon.strip() or None
     )

@@ -157,11 +157,12 @@ def relative(file: Path, folder: Path) -> str:
 
 def register_named(ledger: Any, name: str) -> Any:
     """Return a register by its name, or refuse in words."""
-    wanted = name.strip().casefold()
-    for one in ledger.holdings():
-        if one.name.casefold() == wanted:
-            return one
-    raise InputRefused("signing.no_register", register=name[:100])
+    from engine.ledger.holdings import called
+
+    found = called(ledger.holdings(), name)
+    if found is None:
+        raise InputRefused("signing.no_register", register=name[:100])
+    return found
 
 
 def ledger_path(options: argparse.Namespace) -> Path | None:

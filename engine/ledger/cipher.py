@@ -91,7 +91,15 @@ def is_encrypted(path: Path) -> bool:
                 return False
             _remember(found, begins != _PLAIN)
         encrypted = _seen[found]
-    return encrypted and (_key_of(path) is not None or sealing_place(_owner(path)).is_file())
+    return encrypted and (_key_of(path) is not None or _is_there(sealing_place(_owner(path))) is not False)
+
+
+def _is_there(path: Path) -> bool | None:
+    """Say whether a file lies beside the keys of a ledger; None where their folder is closed to this user."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return None
 
 
 def _remember(found: _Seen, encrypted: bool) -> None:
@@ -123,17 +131,26 @@ def _key_of(path: Path) -> bytes | None:
     return _keys.get(os.path.realpath(path)) or _keys.get(os.path.realpath(_owner(path)))
 
 
-def refuse_plain(path: Path) -> None:
+def refuse_plain(path: Path, *, read_only: bool) -> None:
     """Refuse a plain file in the place of a ledger whose whole file was encrypted.
+
+    Who may not look beside the keys cannot tell, and reads; nothing is written openly then.
 
     Raises
     ------
+    InputRefused
+        ``ledger.read_only``: the folder of the keys is closed to this user.
     VerificationFailed
         ``ledger.not_encrypted``: an earlier copy or another file was put there.
     """
     found = file_of(path)  # looked into by `is_encrypted`: opening it here would drop locks
-    if found is not None and _seen.get(found) is False and whole_mark(_owner(path)).is_file():
-        mark = whole_mark(_owner(path))
+    if found is None or _seen.get(found) is not False:
+        return
+    mark = whole_mark(_owner(path))
+    is_marked = _is_there(mark)
+    if is_marked is None and not read_only:
+        raise InputRefused("ledger.read_only", file=path.name, folder=str(mark.parent))
+    if is_marked:
         raise VerificationFailed(
             "ledger.not_encrypted",
             file=path.name,

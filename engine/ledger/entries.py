@@ -60,10 +60,11 @@ def exact_request(
     )
     if loss == "none":  # what it promises is not about the rows of this register
         return found
-    stated = guarantee | (guarantee["loss"] if isinstance(guarantee.get("loss"), dict) else {})
-    for name in ("epsilon", "delta", "unit", "neighbours") if loss == "bounded" else ("epsilon",):
-        if name in stated and not _same(stated[name], getattr(found, name)):
-            raise InputRefused("ledger.guarantee_differs", field=name)
+    inner = guarantee.get("loss")
+    for stated in (guarantee, inner if isinstance(inner, dict) else {}):
+        for name in ("epsilon", "delta", "unit", "neighbours") if loss == "bounded" else ("epsilon",):
+            if name in stated and not _same(stated[name], getattr(found, name)):
+                raise InputRefused("ledger.guarantee_differs", field=name)
     return found
 
 

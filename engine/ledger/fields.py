@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -18,6 +19,17 @@ _NUMBER = re.compile(
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _LONGEST_TEXT = 4000
 _LONGEST = 3000  # bits of a numerator or denominator: far below what Python refuses to write as text
+
+
+INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+_ALIKE = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d"
+    "\u0432\u043c\u043d\u043a\u0442\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd"
+    "\u03bf\u03c1\u03c4\u03c5\u03c7\u2019\u02bc\u2018",
+    "aeopcyxijshdqwbmhktabezhikmnoptyx\u0027\u0027\u0027",
+)
 
 
 def write_canonical(tree: Mapping[str, Any]) -> str:
@@ -126,3 +138,16 @@ def hexadecimal(value: object, field: str) -> str:
     if not isinstance(value, str) or _SHA256.fullmatch(value) is None:
         raise InputRefused("ledger.bad_hash", field=field)
     return value.lower()
+
+
+def seen_as(name: str) -> str:
+    """Return a name by how it looks: capitals, blanks, ways to write a letter and letters that look alike.
+
+    Examples
+    --------
+    >>> seen_as("Patients\u00a0 B\u200b") == seen_as("p\u0430tients b")
+    True
+    """
+    plain = INVISIBLE.sub("", unicodedata.normalize("NFKC", name)).casefold()
+    shown = "".join(sign for sign in plain if unicodedata.category(sign) != "Cf")
+    return " ".join(shown.translate(_ALIKE).split())

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import entries
-from engine.ledger.fields import check_words, write_at_least, write_at_most
+from engine.ledger.fields import check_words, seen_as, write_at_least, write_at_most
 from engine.ledger.staff import Staff, rule_of_computer
 from engine.ledger.values import Compose, Holding, Match
 
@@ -90,14 +90,22 @@ def all_holdings(db: sqlite3.Connection) -> list[Holding]:
 
 def find(db: sqlite3.Connection, holding: str) -> Holding:
     """Return a holding by id, else by name: one that is called by the id of another pays nothing for it."""
-    name = check_words(holding, "name").casefold()
-    listed = all_holdings(db)
-    found = [one for one in listed if one.id == holding] or [
-        one for one in listed if one.name.casefold() == name
-    ]
-    if not found:
+    name, listed = check_words(holding, "name"), all_holdings(db)
+    found = next((one for one in listed if one.id == holding), None) or called(listed, name)
+    if found is None:
         raise InputRefused("ledger.no_holding", holding=holding)
-    return found[0]
+    return found
+
+
+def called(listed: Sequence[Holding], name: str) -> Holding | None:
+    """Return the register of a name, None where there is none: as it is written, else as it looks.
+
+    Two that look alike were made by an earlier version, or by no program.
+    """
+    wanted, looks = name.strip().casefold(), seen_as(name)
+    written = (one for one in listed if one.name.casefold() == wanted)
+    alike = (one for one in listed if looks and seen_as(one.name) == looks)
+    return next(written, None) or next(alike, None)
 
 
 def _holding(row: sqlite3.Row) -> Holding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -75,7 +76,7 @@ class Register:
         if self.path.with_name(f"{self.path.name}-journal").exists():
             raise VerificationFailed("ledger.removed", file=self.path.name, folder=str(self.path.parent))
         keys = keys_folder(self.path)
-        if any(keys.glob("*")):  # made with the first release, and never before the ledger
+        if _holds_any(keys):  # made with the first release, and never before the ledger
             folder = str(self.path.parent)
             raise VerificationFailed(
                 "ledger.removed_keys", file=self.path.name, folder=folder, keys=keys.name
@@ -142,8 +143,9 @@ class Register:
             "created": journal.now(),
         }
         with self._transaction(write=True) as db:
-            if any(one.name.casefold() == str(row["name"]).casefold() for one in holdings.all_holdings(db)):
-                raise InputRefused("ledger.name_taken", holding=row["name"])
+            known = holdings.called(holdings.all_holdings(db), str(row["name"]))
+            if known is not None:  # also one that only looks the same: it would pay in the other's place
+                raise InputRefused("ledger.name_taken", holding=known.name)
             identity = f"h{secrets.token_hex(8)}"
             journal.change(db, "holding_made", "holding", identity, row)
             return holdings.find(db, identity)
@@ -499,6 +501,17 @@ def _answers(events: Iterable[dict[str, Any]]) -> dict[str, dict[str, str]]:
             details = event["details"]
             found.setdefault(details["holding"], {}).update(details["answers"])
     return {owner: {name: said for name, said in one.items() if said} for owner, one in found.items()}
+
+
+def _holds_any(folder: Path) -> bool:
+    """Say whether there is anything in a folder; of one that is closed to this user nobody can say no."""
+    try:
+        with os.scandir(folder) as found:
+            return any(True for _ in found)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def _one_of(value: str, allowed: Sequence[str], code: str) -> str:

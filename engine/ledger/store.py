@@ -138,7 +138,7 @@ def open_connection(path: Path, *, read_only: bool, timeout: float) -> Iterator[
     if cipher.is_encrypted(path):
         db = cipher.connect(path, mode, timeout)
     else:
-        cipher.refuse_plain(path)
+        cipher.refuse_plain(path, read_only=read_only)
         db = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={mode}",
             uri=True,

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from engine.privacy.at_risk.composition import Composition
     from engine.privacy.at_risk.loss import PrivacyLoss
 
-__all__ = ["Total", "as_neighbours", "certified_delta", "to_replace_one", "total"]
+__all__ = ["Total", "as_claimed", "as_neighbours", "certified_delta", "to_replace_one", "total"]
 
 _MOST_COMPOSED = 100_000
 _WIDEST = 100.0  # losses of one run beyond which the grid would say less than the plain sum
 _ROUNDING = 1e-14  # more than the convolutions of a composition are off by, absolute
+_BORNE_OUT = Fraction(99, 100)  # of a level: the noise of every method here costs .9997 of it or more
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,49 @@ def as_neighbours(promise: Promise, neighbours: Neighbours) -> Promise:
     if _loss(promise).neighbours is Neighbours.REPLACE_ONE:
         raise InputRefused("accounting.neighbours")
     return promise
+
+
+def as_claimed(promise: Promise) -> Promise:
+    """Return a promise that costs what it states, also where its events would cost less.
+
+    Events say what was drawn only where the program that drew it wrote them down. Of a promise that somebody
+    else wrote, with events that cost nothing, a register would count nothing.
+
+    Raises
+    ------
+    InputRefused
+        ``accounting.unbounded``: nothing bounds the loss.
+
+    Examples
+    --------
+    >>> from engine.privacy.mechanisms import Stated
+    >>> from engine.privacy.promise import Unit
+    >>> nothing = Loss(Fraction(1), Fraction(0), Neighbours.ADD_REMOVE, Stated("x", Fraction(0)))
+    >>> claimed = as_claimed(Promise("pure_dp", nothing, Unit.PERSON, 1))
+    >>> total([claimed, claimed], delta=Fraction(0)).epsilon
+    Fraction(2, 1)
+    """
+    loss = _loss(promise)
+    if not _costs_less(loss):
+        return promise
+    from engine.privacy.mechanisms.stated import Stated
+
+    whole = Stated(theorem="claimed", level=loss.epsilon, failure=loss.delta)
+    return replace(promise, loss=replace(loss, events=whole))
+
+
+def _costs_less(loss: Loss) -> bool:
+    """Say whether events cost clearly less than is stated: added up, or else by their ρ.
+
+    A method may state what its ρ gives at δ, or the less that is exact: both are no more than that.
+    """
+    leaves, level = loss.events.together(loss.neighbours), _BORNE_OUT * loss.epsilon
+    added = _add(leaves, loss.neighbours)
+    if added is not None:
+        return added.epsilon < level
+    rest, stated, failure = _apart(leaves)
+    left = loss.delta - failure
+    return left > 0 and stated + _concentrated(rest, left) < level
 
 
 def total(promises: Iterable[Promise], *, delta: Fraction, neighbours: Neighbours | None = None) -> Total:

@@ -13,6 +13,7 @@ from engine import policy
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.fields import check_words, exact, write_at_least, write_at_most, write_canonical, write_day
+from engine.ledger.holdings import called
 from engine.ledger.people import MOST_KEPT, NONE, Digests, Gathered
 from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
@@ -34,12 +35,14 @@ EXCHANGED = ("charge.over_budget_exchanged", "charge.over_delta_exchanged")
 def make_composer(payer: Holding | Entry) -> Compose:
     """Return the accountant of a holding: guarantees as JSON → total (ε, δ) at the holding's δ.
 
-    For the visits of a service it is the entry that opened it, at the δ that it reserved.
+    For the visits of a service it is the entry that opened it, at the δ that it reserved. A guarantee counts
+    as what it states, whatever its events say: an entry may have been written by somebody else.
     """
     delta = payer.delta or Fraction(0)
 
     def total(guarantees: list[dict[str, Any]]) -> tuple[Fraction, Fraction]:
-        found = accounting.total([Promise.from_json(tree) for tree in guarantees], delta=delta)
+        promises = [accounting.as_claimed(Promise.from_json(tree)) for tree in guarantees]
+        found = accounting.total(promises, delta=delta)
         return found.epsilon, found.delta
 
     return total
@@ -77,8 +80,7 @@ def charged_promise(promise: Promise, holding: Holding) -> Promise:
 
 def known_holding(plan: Plan, ledger: Ledger) -> Holding | None:
     """Return the holding that the plan names if the ledger knows it."""
-    wanted = plan.holding.strip().casefold()
-    return next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
+    return called(ledger.holdings(), plan.holding)
 
 
 def pays(design: Method) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +46,8 @@ from engine.release.signature import SIGNATURE, Known, Signature, in_groups, rea
 from engine.release.signing import look_up_keys as known_keys
 
 AUDIENCES = {RELEASE: "public", INTERNAL: "internal", AUDITOR: "internal"}
+PAID = "paid.csv"
+"""What each visit of a desk paid for, as `engine.methods.services.told` writes it."""
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
 
 
@@ -538,7 +543,7 @@ def _check_ledger(folder: Path, parts: Mapping[str, _Part], ledger: Ledger) -> l
         is_internal = (part.evidence or {}).get("audience") == "internal"
         if _sha256(part.path / SUMS) != sums[INTERNAL if is_internal else RELEASE]:
             problems.append(VerificationFailed("bundle.entry_differs", file=f"{name}/{SUMS}", entry=entry_id))
-        if not _is_paid(part.evidence or {}, entry):
+        if not _is_paid(part, entry, ledger):
             file = f"{name}/evidence.json"
             problems.append(VerificationFailed("bundle.entry_differs", file=file, entry=entry_id))
     register = folder / REGISTER
@@ -547,19 +552,60 @@ def _check_ledger(folder: Path, parts: Mapping[str, _Part], ledger: Ledger) -> l
     return problems
 
 
-def _is_paid(evidence: Mapping[str, Any], entry: Entry) -> bool:
-    """Say whether an entry spent what a release says; a visit says what its opening reserved.
+def _is_paid(part: _Part, entry: Entry, ledger: Ledger) -> bool:
+    """Say whether an entry spent what a release says; a visit also what earlier ones paid for.
 
     A method reads private tables always or never; where it does not, the loss that it states is another's.
     """
+    evidence = part.evidence or {}
     try:
         said = [exact(str(evidence["promise"][name])) for name in ("epsilon", "delta")]
         read = find_method(str(evidence["method"]["id"])).reads("")
     except (KeyError, TypeError, ValueError, ZeroDivisionError, EngineError):
         return True  # no loss is stated, or an earlier version did so otherwise
-    if entry.parent is not None or not said[0] or not any(source.shape.is_private for source in read):
+    if not said[0] or not any(source.shape.is_private for source in read):
         return True
-    return entry.epsilon is not None and said[0] <= entry.epsilon and said[1] <= (entry.delta or 0)
+    if entry.parent is not None:
+        return _is_drawn(part, entry, ledger)
+    if entry.epsilon is None or said[0] > entry.epsilon or said[1] > (entry.delta or 0):
+        return False
+    return _is_counted(evidence["promise"], entry)
+
+
+def _is_counted(stated: Mapping[str, Any], entry: Entry) -> bool:
+    """Say whether later releases are composed with the very noise that a release says it drew."""
+    if stated.get("events") == entry.guarantee.get("events"):
+        return True  # as nearly always; of an earlier version, too, whose events nobody reads any more
+    from engine.privacy.accounting import as_neighbours
+    from engine.privacy.promise import Neighbours, Promise
+
+    try:
+        drew = as_neighbours(Promise.from_json(stated), Neighbours(str(entry.neighbours)))
+        counted = Promise.from_json(entry.guarantee)
+    except (EngineError, ValueError):
+        return False
+    return drew.loss is not None and counted.loss is not None and drew.loss.events == counted.loss.events
+
+
+def _is_drawn(part: _Part, entry: Entry, ledger: Ledger) -> bool:
+    """Say whether a visit spent what its own list says it paid for; earlier ones paid for the rest of it.
+
+    Visits are counted by the states that they left: one that broke off has the number of the next one.
+    """
+    place = part.path / PAID
+    if not place.is_file():
+        return True
+    visits = [one.id for one in ledger.service(str(entry.parent)).visits if one.state_hash is not None]
+    try:
+        own = str(visits.index(entry.id) + 1)
+        lines = csv.DictReader(StringIO(read_bytes(place, EVIDENCE).decode(), newline=""))
+        each = {line["measurement"]: exact(line["epsilon"]) for line in lines if line["visit"] == own}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
+        return False
+    # with a δ levels are put together in another way, and none of them is more than all of them
+    paid = each.values()
+    taken = max(paid, default=Fraction(0)) if entry.delta else sum(paid, Fraction(0))
+    return taken <= (entry.epsilon or 0)
 
 
 def _is_as_told(register: Path, entry: str, ledger: Ledger) -> bool:

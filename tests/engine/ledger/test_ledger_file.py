@@ -278,3 +278,27 @@ def test_a_ledger_that_was_removed_from_beside_its_keys_is_not_made_anew(path):
     assert not path.exists()
     keys.rename(keys.with_name("earlier"))
     assert Ledger(path).holdings() == []
+
+
+def test_who_may_not_look_beside_the_keys_reads_and_gets_every_other_answer_in_words(
+    ledger, holding, path, monkeypatch
+):
+    """On a shared folder an auditor's own user has no right to the folder of the keys."""
+    keys = keys_folder(path)
+    keys.mkdir(mode=0o700)
+    is_file, scandir = Path.is_file, os.scandir
+
+    def refuse(place):
+        if str(place).startswith(str(keys)):
+            raise PermissionError(errno.EACCES, "Permission denied", str(place))
+
+    monkeypatch.setattr(Path, "is_file", lambda self: refuse(self) or is_file(self))
+    monkeypatch.setattr(os, "scandir", lambda place=".": refuse(place) or scandir(place))
+    assert [one.id for one in Ledger(path, read_only=True).holdings()] == [holding]
+    with pytest.raises(InputRefused) as refused:
+        ledger.create_holding("Other", unit="person", neighbours="add_remove", epsilon="1")
+    assert refused.value.code == "ledger.read_only"
+    path.unlink()  # nor is a new one made where nobody can say that there are no keys of an earlier one
+    with pytest.raises(VerificationFailed) as removed:
+        Ledger(path)
+    assert removed.value.code == "ledger.removed_keys"

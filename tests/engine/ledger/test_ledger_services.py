@@ -8,7 +8,7 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.ledger import Ledger
+from engine.ledger import Ledger, journal
 
 from .conftest import add
 from .test_ledger_processes import killed, start
@@ -75,6 +75,8 @@ def test_what_a_kit_promises_to_others_is_not_paid_from_this_register(ledger, ho
     assert ledger.status(holding).epsilon_spent == 0
     refused("guarantee_differs", lambda: reserve(None, guarantee_json=promise))  # not where rows are read
     refused("guarantee_differs", lambda: reserve("1", guarantee_json=promise))
+    counted = {"epsilon": "1/1000", "delta": "0", "loss": {"epsilon": "1/2", "delta": "0"}}
+    refused("guarantee_differs", lambda: reserve("1/2", guarantee_json=counted))
 
 
 def test_a_register_without_a_budget_lists_releases_and_pays_for_none(ledger, reserve, asked):
@@ -365,3 +367,40 @@ def test_a_register_that_is_called_by_the_id_of_another_does_not_pay_for_it(ledg
     assert ledger.holding(first.id) == first
     assert ledger.status(first.id).holding == first
     assert ledger.holding(name.upper()) == first
+
+
+def test_visits_that_together_take_more_than_was_reserved_pay_themselves(ledger, holding, desk, visit):
+    """No program enters them: whoever writes the file can, where no rule of the register is about ε."""
+    for number in range(1, 4):
+        with ledger._transaction(write=True) as db:
+            row = dict(db.execute("SELECT * FROM entry WHERE id = ?", (desk,)).fetchone())
+            identity = f"r{number}"
+            said = {"number": 90 + number, "parent": desk, "epsilon": "1/4", "state_hash": STATES[number]}
+            changes = row | said | {"guarantee": row["guarantee"].replace('"1/2"', '"1/4"')}
+            journal.change(
+                db, "completed", "entry", identity, {k: v for k, v in changes.items() if k != "id"}
+            )
+        expected = Fraction(1, 2) if number < 3 else Fraction(3, 4)
+        assert ledger.status(holding).epsilon_spent == expected, number
+        assert ledger.status(holding, add).epsilon_spent == expected, number
+    ledger.verify_chain()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Re\u0301gistre B",
+        "R\u00e9gistre\u00a0B",
+        "R\u00e9gistre \u200bB",
+        "R\u00e9gi\u0455tre B",
+        "R\u00c9GISTRE  B",
+    ],
+)
+def test_a_register_that_looks_like_another_is_that_one(ledger, name):
+    """A name from another system, or one made to be taken for it, would pay from a budget of its own."""
+    first = ledger.create_holding("R\u00e9gistre B", unit="person", neighbours="add_remove", epsilon="1")
+    refused(
+        "name_taken",
+        lambda: ledger.create_holding(name, unit="person", neighbours="add_remove", epsilon="1"),
+    )
+    assert ledger.holding(name).id == first.id

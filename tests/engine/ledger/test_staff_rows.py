@@ -175,6 +175,11 @@ NEW: dict[str, dict[str, Any]] = {name: {name: "a" * 64} for name in LATER_ON} |
     "of a small loss, and an inner guarantee of a large one": {
         "guarantee": '{"loss":{"epsilon":"1/2","delta":"0/1"}}'
     },
+    "of a loss that only an inner guarantee states": {
+        "guarantee": '{"epsilon":"1/1000","delta":"0/1","loss":{"epsilon":"1/20","delta":"0/1"}}'
+    },
+    "of a δ below nought": {"delta": "-1/2", "guarantee": '{"epsilon":"1/20","delta":"-1/2"}'},
+    "of a δ of one": {"delta": "1", "guarantee": '{"epsilon":"1/20","delta":"1"}'},
     "of another δ": {"guarantee": '{"epsilon":"1/20","delta":"1/100"}'},
     "of no guarantee": {"guarantee": "[]"},
     "without a loss, and with a guarantee of one": {

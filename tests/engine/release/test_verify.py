@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import time
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,9 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.evidence import dumps
 from engine.ledger import Ledger, journal
+from engine.ledger.fields import write_canonical
 from engine.release.bundle import Bundle
+from engine.release.charge import make_composer
 from engine.release.readme import describe_files, fingerprint
 from engine.release.verify import verify
 from engine.report.embedded import embedded_evidence
@@ -131,6 +135,32 @@ def test_a_release_that_says_a_larger_loss_than_its_entry_spent_is_named(
     assert verify(made.folder, ledger=ledger).passed
     with ledger._transaction(write=True) as db:
         journal.change(db, "note", "entry", made.entry, changes)
+    found = [(one.code, one.values["file"]) for one in verify(made.folder, ledger=ledger).problems]
+    assert ("bundle.entry_differs", "release/evidence.json") in found
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        {"sequential": []},
+        {"parallel": []},
+        {"mechanism": "stated", "theorem": "x", "level": "1/1000", "failure": "0", "count": 1},
+        {"mechanism": "discrete_laplace", "scale": "200", "sensitivity": "1", "grid": "1", "count": 1},
+        {"mechanism": "discrete_gaussian", "scale": "900", "sensitivity": "1", "grid": "1", "count": 1},
+    ],
+)
+def test_an_entry_costs_what_it_states_and_is_named_where_its_events_are_not_those_of_the_release(
+    made: Bundle, ledger: Ledger, events: dict[str, object]
+) -> None:
+    """Totals are composed of events: an entry of the right ε whose events cost nothing spent nothing."""
+    is_pure = events.get("mechanism") != "discrete_gaussian"
+    guarantee = {**ledger.entry(made.entry).guarantee, "events": events}
+    guarantee |= {} if is_pure else {"kind": "approximate_dp", "delta": "1/1000000"}
+    accountant = make_composer(replace(ledger.holdings()[0], delta=Fraction(0 if is_pure else "3/1000000")))
+    for several in (1, 3):
+        assert accountant([guarantee] * several)[0] == several * Fraction(1, 2)
+    with ledger._transaction(write=True) as db:
+        journal.change(db, "note", "entry", made.entry, {"guarantee": write_canonical(guarantee)})
     found = [(one.code, one.values["file"]) for one in verify(made.folder, ledger=ledger).problems]
     assert ("bundle.entry_differs", "release/evidence.json") in found
 

@@ -17,7 +17,7 @@ import pytest
 from engine import texts
 from engine.__main__ import main
 from engine.errors import InputRefused
-from engine.ledger import Ledger
+from engine.ledger import Ledger, journal
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.services.asked import COUNT, ID, SUM, level_for
@@ -33,6 +33,7 @@ from engine.release.check import check
 from engine.release.plan import FileReference, Plan, Price, Purpose
 from engine.release.preview import preview, preview_json
 from engine.release.run import run, run_through
+from engine.release.verify import verify
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.engine.adversarial import test_neighbours
@@ -707,6 +708,31 @@ WITH_DELTA = {
 def promised(desk, name):
     tree = json.loads((desk.folder / name / "release" / "evidence.json").read_text())["promise"]
     return Fraction(tree["epsilon"]), Fraction(tree["delta"])
+
+
+VISITS = ("visit1", "visit2", "visit3")
+
+
+@pytest.mark.guarantee
+def test_a_visit_that_says_it_paid_for_more_than_its_entry_spent_is_named(folder):
+    """A changed program that enters small visits draws from what was reserved as often as it likes."""
+    desk = Visitor(folder)
+    desk.ask(F)
+    desk.ask(F)  # answered before: nothing is paid, and the visit is one
+    desk.ask(OLD, F)
+
+    def named() -> list[str]:
+        """Return the visits that the ledger does not bear out."""
+        found = {name: verify(desk.folder / name, ledger=desk.ledger).problems for name in VISITS}
+        return [name for name, all_ in found.items() if "bundle.entry_differs" in {one.code for one in all_}]
+
+    assert named() == []
+    entry = desk.ledger.entries()[-1]
+    small = {**entry.guarantee, "epsilon": "1/1000"}
+    with desk.ledger._transaction(write=True) as db:
+        said = {"epsilon": "1/1000", "guarantee": json.dumps(small)}
+        journal.change(db, "note", "entry", entry.id, said)
+    assert named() == ["visit3"]
 
 
 @pytest.mark.guarantee
