@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,10 @@ else:
     Anything = Bools = Bytes = Dates = Floats = HalfFloats = Integers = Objects = Whole = Words = Any
 
 
-def distinct(values: Whole) -> Whole:
+_Kind = TypeVar("_Kind", bound="np.integer[Any]")
+
+
+def distinct(values: NDArray[_Kind]) -> NDArray[_Kind]:
     """Return the different values of an array of whole numbers, shape (values,), in ascending order.
 
     Notes

@@ -89,6 +89,7 @@ KITS = of(
 READ = of("engine/methods/exchanges/reading.py", "engine/methods/exchanges/test_reading.py")
 CHANNELS = "engine/privacy/channels/test_channels.py"
 CURVES = of("engine/report/drawing/curves.py", "engine/report/test_report_drawing.py")
+NAMES = of("engine/report/drawing/names.py", "engine/report/test_report_drawing.py")
 
 MUTANTS = (
     # --- ledger ---
@@ -450,14 +451,14 @@ MUTANTS = (
     made(
         CURVES,
         "a curve stands on its head",
-        "    down = Scale(high, (canvas.height - 3.3 * size, 2.4 * size))",
-        "    down = Scale(high, (2.4 * size, canvas.height - 3.3 * size))",
+        "    down = Scale(high, (canvas.height - 3.3 * size, 2.4 * size + above))",
+        "    down = Scale(high, (2.4 * size + above, canvas.height - 3.3 * size))",
     ),
     made(
-        CURVES,
+        NAMES,
         "names of points lie over each other",
-        "return any(box[0] < one[2]",
-        "return False and any(box[0] < one[2]",
+        "    if meet(one.box, other.box):\n        return False\n",
+        "",
     ),
     # --- window ---
     made(
