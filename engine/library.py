@@ -15,6 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from engine import texts
@@ -23,13 +24,15 @@ from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
 from engine.release.bundle import Bundle
 from engine.release.plan import FileReference, Plan
-from engine.release.reading import pin_reading
 from engine.release.verify import Verification
 from engine.release.working import TABLES, unrecorded
 from engine.report.theme import LIGHT
 from engine.report.words import cell, note, number_columns, shorten_table, word, write_with_unit
-from engine.table.reading.frames import store_frame
+from engine.table.coding import texts_of
+from engine.table.reading.frames import cell_as_text, store_frame
+from engine.table.reading.names import clean_names
 from engine.table.reading.options import ReadOptions
+from engine.table.reading.readers import SUFFIXES
 from engine.table.schema import Schema
 from engine.table.table import Table
 from engine.views import NumberView, TableView, Text, TextView, View
@@ -69,8 +72,11 @@ def read_table(
 
     if isinstance(source, pd.DataFrame):
         how = options or ReadOptions()
-        frame, findings = store_frame(source.reset_index(drop=True), options=how, file="DataFrame")
-        return Table(frame, source="DataFrame", options=how, findings=findings)
+        written = [str(name) for name in source.columns]
+        names, about_names = clean_names(written, len(written), "DataFrame")
+        plain = source.reset_index(drop=True).set_axis(list(names), axis=1)
+        frame, findings = store_frame(plain, options=how, file="DataFrame")
+        return Table(frame, source="DataFrame", options=how, findings=[*about_names, *findings])
     return read_file(source, options=options, schema=schema, progress=progress)
 
 
@@ -99,7 +105,11 @@ def run(
         A DataFrame for the people, or tables by the names under which the method reads them; each a DataFrame
         or the path of a file. What is not named is read from where the plan says. A DataFrame is written as
         CSV into a folder beside ``out`` that only its owner can read, and removed after the run, or where it
-        was killed by one a day later into the same place: a release is proved by the digest of a file.
+        was killed by one a day later into the same place: a release is proved by the digest of a file. It is
+        read as it was written; of texts that are dates or stand for nothing, the plan says the order of day
+        and month and which they are. A file is read as the plan says of the one in whose place it is: a text
+        file or a sheet of which the plan says nothing is refused (``reading.options_open``), since what is
+        found out in a run lets one row decide how the others are read.
     out
         Folder that becomes the bundle; absent or empty.
     ledger
@@ -140,6 +150,22 @@ def run(
         )
 
 
+_WRITTEN = ReadOptions(
+    format="text",
+    delimiter=",",
+    encoding="utf-8",
+    header=True,
+    skip_rows=0,
+    decimal=".",
+    thousands="",
+    quote='"',
+    escape="",
+    line_ends="\n",
+    multiline=True,
+)
+"""How a table in memory is written, and so how it is read again: no cell has a say in it."""
+
+
 @contextmanager
 def _as_files(plan: Plan, tables: Mapping[str, Rows], out: Path, base: Path) -> Iterator[Plan]:
     """Give a plan that reads these tables, each from a file; those in memory are files for a while."""
@@ -148,18 +174,69 @@ def _as_files(plan: Plan, tables: Mapping[str, Rows], out: Path, base: Path) -> 
         return
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with unrecorded(TABLES, beside=out.absolute().parent) as folder:
+        references = {}
         for name, table in tables.items():
+            said = plan.files[name].options if name in plan.files else {}
             if isinstance(table, pd.DataFrame):
-                path = folder / f"{name}.csv"
-                path.touch(mode=0o600)
-                # halves of signs are written in letters: no cell decides whether there is a release
-                table.to_csv(path, index=False, lineterminator="\n", errors="backslashreplace")
-                reference = FileReference(str(path), {"header": True, "delimiter": ",", "encoding": "utf-8"})
+                options = ReadOptions.from_json(said, file=name)
+                references[name] = _write_frame(table, folder / f"{name}.csv", declared=options)
             else:
-                reference = FileReference(str(Path(table).absolute()), {})
-            own = replace(plan, files={name: reference})
-            plan = replace(plan, files={**plan.files, name: pin_reading(own, base=base).files[name]})
-        yield plan
+                references[name] = _at(Path(table).absolute(), said, plan.files.get(name))
+        yield replace(plan, files={**plan.files, **references})
+
+
+def _write_frame(frame: pd.DataFrame, path: Path, *, declared: ReadOptions) -> FileReference:
+    """Write a table in memory, and say of the file all that a reader would find out from its rows."""
+    path.touch(mode=0o600)
+    # halves of signs are written in letters: no cell decides whether there is a release
+    _plain(frame).to_csv(path, index=False, lineterminator="\n", errors="backslashreplace")
+    own = replace(
+        _WRITTEN,
+        date_order=declared.date_order or "ymd",
+        missing=declared.missing,
+        width=len(frame.columns),
+    )
+    return FileReference(str(path), own.to_json())
+
+
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with one line of names, every cell in a form that no other cell decides.
+
+    Notes
+    -----
+    pandas writes a column of moments as days where all are midnight, and lengths of time likewise.
+    """
+    columns = [_cells_of(frame.iloc[:, place]) for place in range(frame.shape[1])]
+    plain = pd.concat(columns, axis=1) if columns else frame
+    return plain.set_axis([str(name) for name in frame.columns], axis=1)
+
+
+def _cells_of(column: pd.Series) -> pd.Series:
+    """Return a column as `read_table` shows it: moments in UTC, and what is true or false in one spelling."""
+    kind, absent = column.dtype, column.isna()
+    if pd.api.types.is_datetime64_any_dtype(kind):
+        moments = column.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(kind, "tz", None) else column
+        texts = texts_of(pd.Series(moments.to_numpy(dtype="datetime64[us]")))
+    elif pd.api.types.is_timedelta64_dtype(kind):
+        texts = [str(one) for one in column]
+    elif pd.api.types.is_bool_dtype(kind):
+        texts = [cell_as_text(one is not pd.NA and bool(one)) for one in column]
+    elif pd.api.types.is_object_dtype(kind):
+        written = (bool, np.bool_, bytes)
+        cells = [cell_as_text(one) if isinstance(one, written) else one for one in column]
+        return pd.Series(cells, index=column.index, dtype=object)
+    else:
+        return column
+    return pd.Series(texts, index=column.index, dtype="str").mask(absent)
+
+
+def _at(path: Path, said: Mapping[str, Any], named: FileReference | None) -> FileReference:
+    """Name a file that is read as the plan says of the one in whose place it is, where both are of a kind.
+
+    What the plan does not say is not found out here: one row could decide how the others are read.
+    """
+    kinds = {SUFFIXES.get(Path(one).suffix.lower()) for one in (path, named.path if named else "")}
+    return FileReference(str(path), said if len(kinds) == 1 else {})
 
 
 def verify(

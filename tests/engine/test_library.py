@@ -13,6 +13,7 @@ import pytest
 import engine
 from engine import library, views
 from engine.errors import InputRefused
+from engine.table.reading.options import ReadOptions
 from engine.views import Text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,6 +77,76 @@ def test_a_frame_is_no_file_any_more_when_a_run_is_refused(tmp_path: Path) -> No
     with pytest.raises(InputRefused):
         engine.run(plan, pd.DataFrame({"age": ["1"]}), out=tmp_path / "out", ledger=tmp_path / "l.sqlite")
     assert not [path for path in tmp_path.rglob("*") if path.suffix == ".csv"]
+
+
+FRAME = {
+    "person": [*range(1, 7)],
+    "text": ["C:\\", "b", "it's", 'say "hi"', "d\\", None],
+    "amount": [1.125, 2.25, 3.5, 1000.0, float("nan"), -0.0],
+    "day": pd.to_datetime(["2026-01-01"] * 5 + ["NaT"]),
+    "length": pd.to_timedelta([1, 2, 3, 4, 5, None], unit="D"),
+    "yes": [True, False, True, True, False, False],
+}
+ODD = ('say \\"hi\\"', "'q'", "a;b;c", "1.000,5", "13/04/2026", "x\ny", "x\ry", "\0", '"')
+OTHERS = [
+    *({"text": text} for text in ODD),
+    {"text": 7, "yes": None},
+    {"amount": 0.1, "day": pd.Timestamp("2026-01-01 12:30"), "length": pd.Timedelta(hours=1)},
+]
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=repr)
+def test_no_cell_of_a_frame_decides_how_the_others_are_read(tmp_path: Path, other: dict) -> None:
+    """Options that were found out in the run moved one noisy sum by 96 times what was declared."""
+    frame = pd.DataFrame(FRAME)
+    more = {"person": 7, "text": "a", "amount": 1.0, "day": pd.NaT, "length": pd.NaT, "yes": True} | other
+    typed = {name: kind for name, kind in frame.dtypes.items() if name in ("day", "length")}
+    longer = pd.concat([frame.astype(object), pd.DataFrame([more], dtype=object)], ignore_index=True)
+    longer = longer.astype({**typed, "amount": "float64", "person": "int64"})
+    written, said = [], []
+    plan = replace(engine.Plan.read(SAMPLE), files={})
+    for table in (frame, longer):
+        with library._as_files(plan, {"people": table}, tmp_path / "out", tmp_path) as complete:
+            file = complete.files["people"]
+            written.append(Path(file.path).read_bytes())
+            said.append(file.options)
+            rows = engine.read_table(file.path, options=ReadOptions.from_json(file.options)).rows()
+        assert len(rows) == len(table)
+        assert rows["person"].tolist() == table["person"].tolist()
+        assert rows["amount"].fillna(-1.0).tolist() == table["amount"].fillna(-1.0).tolist()
+        assert rows["text"].tolist()[:5] == frame["text"].tolist()[:5]
+    assert written[1].startswith(written[0])
+    assert said[0] == said[1]
+
+
+def test_a_frame_is_released_as_it_is_read(tmp_path: Path) -> None:
+    """Whoever declared the columns of `read_table` would find none of the values again in the release."""
+    frame = pd.DataFrame(FRAME).assign(
+        moment=pd.to_datetime(["2026-03-29 01:30+02:00"] * 6),
+        maybe=pd.array([True, None, False, True, True, None], "boolean"),
+        raw=[b"\xff\xc8", b"\xff\xc9", b"a", True, "b", None],
+    )
+    frame.insert(1, "person", frame["yes"], allow_duplicates=True)
+    plan = replace(engine.Plan.read(SAMPLE), files={})
+    with library._as_files(plan, {"people": frame}, tmp_path / "out", tmp_path) as complete:
+        file = complete.files["people"]
+        released = engine.read_table(file.path, options=ReadOptions.from_json(file.options)).rows()
+    shown = engine.read_table(frame).rows()
+    assert list(released) == list(shown) and "person (2)" in shown
+    pd.testing.assert_frame_equal(released, shown)
+    assert shown["raw"].nunique() == 5
+
+
+def test_of_a_file_nothing_is_found_out_in_the_run(tmp_path: Path) -> None:
+    plan = engine.Plan.read(SAMPLE)
+    own = SAMPLE.parent / plan.files["people"].path
+    with pytest.raises(InputRefused) as refused:
+        engine.run(replace(plan, files={}), {"people": own}, out=tmp_path / "a", ledger=tmp_path / "l")
+    assert refused.value.code == "reading.options_open"
+    with library._as_files(plan, {"people": own}, tmp_path / "out", tmp_path) as complete:
+        assert complete.files["people"].options == plan.files["people"].options
+    with library._as_files(plan, {"people": tmp_path / "a.xlsx"}, tmp_path / "out", tmp_path) as complete:
+        assert not complete.files["people"].options  # how a text file is written says nothing of a sheet
 
 
 def test_frames_of_any_storage_become_tables() -> None:

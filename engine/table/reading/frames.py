@@ -151,10 +151,24 @@ def cell_as_text(value: Any) -> str:
     """Return a cell of a typed format as text; a moment in the same form as in a column of moments."""
     if isinstance(value, str):
         return value
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, datetime.datetime):
         return text_of(np.datetime64(_moment(value)))
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return bytes_as_text(value)[0]
     return text_of(value)
+
+
+def bytes_as_text(value: bytes) -> tuple[str, bool]:
+    r"""Return bytes as text, and whether they are one; others are read as Latin-1, so that none is lost.
+
+    Examples
+    --------
+    >>> bytes_as_text(b"M\xc3\xbcller"), bytes_as_text(b"\xff\xc8"), bytes_as_text(b"\xff\xc9")
+    (('Müller', True), ('ÿÈ', False), ('ÿÉ', False))
+    """
+    try:
+        return value.decode(), True
+    except UnicodeDecodeError:
+        return value.decode("latin-1"), False

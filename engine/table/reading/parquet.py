@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.cells import LARGEST_EXACT, series_of
-from engine.table.reading.frames import cell_as_text, store_series
+from engine.table.reading.frames import bytes_as_text, cell_as_text, store_series
 from engine.table.reading.moments import DAY, from_ticks
 from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
@@ -290,6 +290,10 @@ def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
+    if pa.types.is_fixed_size_binary(kind):
+        column = column.cast(pa.large_binary())
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        return _texts_of(pc.cast(column, pa.large_string(), safe=False), name, file)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _texts_of(column, name, file)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
@@ -298,11 +302,9 @@ def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file:
         if kind.precision - kind.scale > EXACT_DIGITS:
             return Stored(_each(column, lambda value: _digits(value)))
         return Stored(pd.Series(column.cast(pa.float64()).to_numpy()))
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        stored = Stored(_each(column, cell_as_text))
-        if pa.types.is_nested(kind):
-            stored.findings.append(Finding("table.nested_values", file, name, len(column)))
-        return stored
+    if pa.types.is_nested(kind):
+        said = Finding("table.nested_values", file, name, len(column))
+        return Stored(_each(column, cell_as_text), [said])
     if pa.types.is_time(kind) or pa.types.is_duration(kind):
         return Stored(_each(column, str))
     if pa.types.is_null(kind):
@@ -321,10 +323,9 @@ def _texts_of(column: pa.ChunkedArray, name: str, file: str) -> Stored:
     lost: list[int] = []
     for place, one in enumerate(raw):
         content = b"" if one is None else one.to_pybytes()
-        try:
-            texts.append(content.decode() or None)
-        except UnicodeDecodeError:
-            texts.append(content.decode("latin-1"))
+        text, is_text = bytes_as_text(content)
+        texts.append(text or None)
+        if not is_text:
             lost.append(place)
     rows = tuple(place + 1 for place in lost[:ROWS_NAMED])
     said = Finding("table.cells_undecodable", file, name, len(lost), rows, {"encoding": "utf-8"})

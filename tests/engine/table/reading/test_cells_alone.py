@@ -194,6 +194,20 @@ def test_a_text_that_is_none_changes_no_other_cell_of_a_parquet_file(tmp_path, k
     fingerprints(found)
 
 
+@pytest.mark.parametrize("kind", [pa.binary(), pa.binary(2), pa.large_binary()], ids=str)
+def test_bytes_that_are_no_text_stay_different_people(tmp_path, kind):
+    """Keys of a database can be bytes: with one sign for all that is no text they were one person."""
+    cells = pa.array([b"\xff\xc8", b"\xff\xc9", b"ab", None, b"\xff\xc8"], kind)
+    pyarrow.parquet.write_table(pa.table({"key": cells}), tmp_path / "people.parquet")
+    found = read_table(tmp_path / "people.parquet")
+    assert found.rows()["key"].astype(object).where(lambda one: one.notna(), None).tolist() == [
+        *("ÿÈ", "ÿÉ", "ab", None, "ÿÈ")
+    ]
+    assert [(one.code, one.count, one.rows) for one in found.findings] == [
+        ("table.cells_undecodable", 3, (1, 2, 5))
+    ]
+
+
 def recompressed(content: bytes, old: bytes, new: bytes) -> bytes:
     """Return a packed SPSS file of one block with other bytes in it."""
     start = content.index(zlib.compress(b"")[:1] + b"\x9c")
