@@ -90,17 +90,17 @@ def test_what_this_very_plan_has_spent_is_said(
     page = at("preview", parameters=SMALL)
     page.ahead = replace(page.ahead, begun=tuple(entry(state, "") for _ in range(2)))
     page.enter()
-    assert words.say(f"app.preview.begun.{name}", times=2, epsilon="0.25") in page.subtitle.plain()
+    assert words.say(f"app.preview.begun.paid.{name}", times=2, epsilon="0.25") in page.subtitle.plain()
     assert words.say("app.preview.unspent") not in page.subtitle.plain()
     page.ahead = replace(page.ahead, begun=(entry("failed", "nobody knows"), entry("spent", "")))
     page.enter()
-    assert words.say("app.preview.begun.stopped", times=2, epsilon="0.25") in page.subtitle.plain()
+    assert words.say("app.preview.begun.paid.stopped", times=2, epsilon="0.25") in page.subtitle.plain()
 
 
 def test_what_a_release_says_of_itself_is_quoted_before_it(at: Any) -> None:
     page = at("preview", parameters=SMALL)
     said = [one.plain() for one in page.shape.findChildren(Prose) if "Noise was added" in one.plain()]
-    quoted = words.say("app.preview.shape.says", note="Noise was added to every number once.")
+    quoted = words.say("app.preview.shape.says", note="Noise was added to every number.")
     assert said and all(quoted in one for one in said)
 
 

@@ -109,7 +109,7 @@ def test_stop_after_the_noise_leaves_the_budget_spent_and_says_so(
     at_preview.go("preview")
     settle(qtbot, at_preview)
     preview = at_preview.page("preview")
-    assert words.say("app.preview.begun.failed", times=1, epsilon="0.50") in preview.subtitle.plain()
+    assert words.say("app.preview.begun.paid.failed", times=1, epsilon="0.50") in preview.subtitle.plain()
     assert words.say("app.preview.unspent") not in preview.subtitle.plain()
     assert "0.5" in preview.commits()  # it can be tried again, for another ε
 

@@ -487,7 +487,7 @@ class PreviewPage(Page):
             found = [one for one in begun if _ended(one) == ended]
             if found:
                 epsilon = "" if found[-1].epsilon is None else level(found[-1].epsilon)
-                name = f"app.preview.begun.{ended}{'' if epsilon else '_free'}"
+                name = f"app.preview.begun.{'paid' if epsilon else 'free'}.{ended}"
                 yield words.say(name, times=len(found), epsilon=epsilon)
 
     def _show_numbers(self, preview: Any) -> None:

@@ -209,9 +209,9 @@ def effects_picture(found: list[Effect], words: str, axis: Label) -> IntervalsVi
     known = (one for one in found if not (one.is_empty or one.is_aside))
     shown = sorted(known, key=lambda one: -abs(one.effect))[:30]
     labels = tuple(
-        Text(f"{words}.at", {"column": one.column, "value": one.value})
-        if isinstance(one.value, str)
-        else Text(f"{one.value.id}_of", {"column": one.column, **one.value.values})
+        Text(f"{one.value.id}_of", {"column": one.column, **one.value.values})
+        if isinstance(one.value, Text) and one.value.id.startswith(f"{words}.")
+        else Text(f"{words}.at", {"column": one.column, "value": one.value})
         for one in shown
     )
     return IntervalsView(

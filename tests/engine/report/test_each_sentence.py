@@ -291,7 +291,8 @@ class Before:
 PAGE = "app.preview."
 SHOWN: Mapping[str, Callable[[Before], bool]] = {
     **dict.fromkeys(("before", "spends", "after", "three", "release_button"), lambda said: said.pays),
-    **dict.fromkeys(("entered", "entered_words"), lambda said: not said.pays),
+    **dict.fromkeys(("unspent", "made.spent", "begun.paid"), lambda said: said.pays),
+    **dict.fromkeys(("entered", "entered_words", "made.free", "begun.free"), lambda said: not said.pays),
     **dict.fromkeys(("exact", "help.exact"), lambda said: bool(said.design.forecast.errors)),
     **dict.fromkeys(("verdict", "help.verdict"), lambda said: isinstance(said.verdict, Filling)),
     "help.judged": lambda said: isinstance(said.verdict, Judged),
