@@ -29,9 +29,9 @@ from engine.release.working import TABLES, unrecorded
 from engine.report.theme import LIGHT
 from engine.report.words import cell, note, number_columns, shorten_table, word, write_with_unit
 from engine.table.coding import texts_of
-from engine.table.reading.frames import cell_as_text, store_frame
+from engine.table.reading.frames import cell_as_text, store_frame, store_series
 from engine.table.reading.names import clean_names
-from engine.table.reading.options import ReadOptions
+from engine.table.reading.options import OWN_TEXT, ReadOptions
 from engine.table.reading.readers import SUFFIXES
 from engine.table.schema import Schema
 from engine.table.table import Table
@@ -150,19 +150,7 @@ def run(
         )
 
 
-_WRITTEN = ReadOptions(
-    format="text",
-    delimiter=",",
-    encoding="utf-8",
-    header=True,
-    skip_rows=0,
-    decimal=".",
-    thousands="",
-    quote='"',
-    escape="",
-    line_ends="\n",
-    multiline=True,
-)
+_WRITTEN = replace(OWN_TEXT, delimiter=",", quote='"', multiline=True)
 """How a table in memory is written, and so how it is read again: no cell has a say in it."""
 
 
@@ -213,21 +201,21 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _cells_of(column: pd.Series) -> pd.Series:
     """Return a column as `read_table` shows it: moments in UTC, and what is true or false in one spelling."""
-    kind, absent = column.dtype, column.isna()
+    kind = column.dtype
     if pd.api.types.is_datetime64_any_dtype(kind):
-        moments = column.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(kind, "tz", None) else column
-        texts = texts_of(pd.Series(moments.to_numpy(dtype="datetime64[us]")))
+        moments = store_series(column, "", options=_WRITTEN).values
+        cells = pd.Series(texts_of(moments), dtype="str")
     elif pd.api.types.is_timedelta64_dtype(kind):
-        texts = [str(one) for one in column]
+        cells = pd.Series([str(one) for one in column], dtype="str")
     elif pd.api.types.is_bool_dtype(kind):
-        texts = [cell_as_text(one is not pd.NA and bool(one)) for one in column]
+        cells = store_series(column, "", options=_WRITTEN).values
     elif pd.api.types.is_object_dtype(kind):
         written = (bool, np.bool_, bytes)
-        cells = [cell_as_text(one) if isinstance(one, written) else one for one in column]
-        return pd.Series(cells, index=column.index, dtype=object)
+        each = [cell_as_text(one) if isinstance(one, written) else one for one in column]
+        return pd.Series(each, index=column.index, dtype=object)
     else:
         return column
-    return pd.Series(texts, index=column.index, dtype="str").mask(absent)
+    return cells.set_axis(column.index).mask(column.isna())
 
 
 def _at(path: Path, said: Mapping[str, Any], named: FileReference | None) -> FileReference:

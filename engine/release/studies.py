@@ -39,7 +39,7 @@ from engine.release.foreseen import worked_out
 from engine.release.mock import invented_people
 from engine.release.plan import FileReference, Plan
 from engine.release.signing import SigningKey
-from engine.table.reading.options import ReadOptions
+from engine.table.reading.options import OWN_TEXT
 from engine.table.schema import Column, Kind, Schema
 from engine.views import TableView
 
@@ -48,21 +48,7 @@ DRY_ROWS = 200
 LARGEST = 1 << 28
 """Bytes of a share that is read: ten million numbers and more."""
 NONE: Mapping[str, Path] = {}
-READING = ReadOptions(
-    format="text",
-    delimiter=";",
-    encoding="utf-8",
-    header=True,
-    skip_rows=0,
-    decimal=".",
-    thousands="",
-    quote="",
-    escape="",
-    line_ends="\n",
-    multiline=False,
-    date_order="ymd",
-    width=1,
-)
+READING = replace(OWN_TEXT, delimiter=";", quote="", multiline=False, date_order="ymd", width=1)
 """How the lines of a share are read as a table of one column."""
 
 

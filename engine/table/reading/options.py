@@ -128,6 +128,19 @@ class ReadOptions:
         return ReadOptions(**values)
 
 
+OWN_TEXT = ReadOptions(
+    format="text",
+    encoding="utf-8",
+    header=True,
+    skip_rows=0,
+    decimal=".",
+    thousands="",
+    escape="",
+    line_ends="\n",
+)
+"""How a text is read that the program wrote to read it again; who writes it adds how its cells are parted."""
+
+
 def _fits(name: str, value: Any) -> bool:
     if name == "missing":
         return isinstance(value, list | tuple) and all(isinstance(code, str) for code in value)
