@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import re
 import shutil
 import tarfile
@@ -172,4 +173,31 @@ def _unpack(archive: Path, folder: Path) -> None:
         with open(plain_tar, "wb") as taken:
             shutil.copyfileobj(plain, taken, _PIECE)
     with tarfile.open(plain_tar) as packed:
+        unpack_tar(packed, folder)
+
+
+def unpack_tar(packed: tarfile.TarFile, folder: Path) -> None:
+    """Unpack files, folders and links of an archive that stay within a folder, as one's own.
+
+    Raises
+    ------
+    tarfile.TarError
+        Something would leave the folder, or is neither file nor folder nor link.
+
+    Notes
+    -----
+    tarfile has a filter for that since Python 3.11.4; Debian 12 comes with 3.11.2.
+    """
+    if hasattr(tarfile, "data_filter"):
         packed.extractall(folder, filter="data")
+        return
+    members = packed.getmembers()
+    for member in members:
+        # a hard link names another member, a soft one a place as seen from its own
+        beside = posixpath.dirname(member.name) if member.issym() else ""
+        ends = [member.name, posixpath.join(beside, member.linkname)]
+        leaves = any(posixpath.isabs(one) or posixpath.normpath(one).startswith("..") for one in ends)
+        if leaves or not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
+            raise tarfile.TarError(f"not within the folder: {member.name[:100]}")
+        member.mode, member.uid, member.gid, member.uname, member.gname = member.mode & 0o755, 0, 0, "", ""
+    packed.extractall(folder, members)

@@ -74,6 +74,61 @@ def test_a_genuine_version_is_laid_beside_this_one(stick: Path, tmp_path: Path, 
     assert main(["update", str(stick), "--into", str(into)]) == 2, "a version that is there stays as it is"
 
 
+@pytest.fixture(params=["with its filter", "without"])
+def any_python(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unpack as every Python from 3.11 on does: the filter came with 3.11.4."""
+    if request.param == "without":
+        monkeypatch.delattr(tarfile, "data_filter", raising=False)
+
+
+def put_in(tar: tarfile.TarFile, name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> None:
+    one = tarfile.TarInfo(name)
+    one.type, one.linkname, one.size, one.mode = kind, link, 3 * (kind == tarfile.REGTYPE), 0o6775
+    tar.addfile(one, BytesIO(b"odd"[: one.size]))
+
+
+@pytest.mark.usefixtures("any_python")
+def test_files_folders_and_links_within_are_unpacked(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        put_in(tar, "custos", tarfile.DIRTYPE)
+        put_in(tar, "custos/lib/one.so")
+        put_in(tar, "custos/two.so", tarfile.SYMTYPE, "lib/one.so")
+        put_in(tar, "custos/lib/three.so", tarfile.SYMTYPE, "../two.so")
+        put_in(tar, "custos/four.so", tarfile.LNKTYPE, "custos/lib/one.so")
+    with tarfile.open(tmp_path / "a.tar") as packed:
+        update.unpack_tar(packed, tmp_path / "out")
+    files = sorted((tmp_path / "out").rglob("*.so"))
+    assert [one.read_bytes() for one in files] == [b"odd"] * 4
+    assert not any(
+        one.stat().st_mode & 0o6022 for one in files
+    )  # nothing that others may write
+
+
+@pytest.mark.usefixtures("any_python")
+@pytest.mark.parametrize(
+    ("name", "kind", "link"),
+    [
+        ("../out.txt", tarfile.REGTYPE, ""),
+        ("custos/../../out.txt", tarfile.REGTYPE, ""),
+        ("custos/away", tarfile.SYMTYPE, "../../out.txt"),
+        ("custos/away", tarfile.SYMTYPE, "/etc/passwd"),
+        ("custos/away", tarfile.LNKTYPE, "../out.txt"),
+        ("custos/pipe", tarfile.FIFOTYPE, ""),
+        ("custos/disk", tarfile.BLKTYPE, ""),
+    ],
+)
+def test_what_would_leave_the_folder_is_not_unpacked(
+    tmp_path: Path, name: str, kind: bytes, link: str
+) -> None:
+    (tmp_path / "out.txt").write_text("before")
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        put_in(tar, name, kind, link)
+    with tarfile.open(tmp_path / "a.tar") as packed, pytest.raises(tarfile.TarError):
+        update.unpack_tar(packed, tmp_path / "out")
+    assert (tmp_path / "out.txt").read_text() == "before"
+    assert not [one for one in (tmp_path / "out").rglob("*") if not one.is_dir()]
+
+
 @pytest.mark.parametrize("member", ["number", "ledger", "files", "key", "version", "signature"])
 def test_a_forged_statement_is_refused(stick: Path, member: str) -> None:
     tree = json.loads(stick.read_text())

@@ -9,6 +9,7 @@ import pytest
 
 from engine import texts
 from engine.__main__ import main
+from engine.computer.update import unpack_tar
 from engine.evaluation.released_estimates import Unusable
 from engine.ledger import Ledger
 from engine.release.bundle import SUMS
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.with_reports  # verifying writes each report again
 @pytest.fixture(params=KEPT, ids=lambda path: path.name.split(".")[0])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     with tarfile.open(request.param) as packed:
-        packed.extractall(tmp_path, filter="data")
+        unpack_tar(packed, tmp_path)
     return tmp_path
 
 
