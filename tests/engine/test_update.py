@@ -99,9 +99,7 @@ def test_files_folders_and_links_within_are_unpacked(tmp_path: Path) -> None:
         update.unpack_tar(packed, tmp_path / "out")
     files = sorted((tmp_path / "out").rglob("*.so"))
     assert [one.read_bytes() for one in files] == [b"odd"] * 4
-    assert not any(
-        one.stat().st_mode & 0o6022 for one in files
-    )  # nothing that others may write
+    assert not any(one.stat().st_mode & 0o6022 for one in files)  # nothing that others may write
 
 
 @pytest.mark.usefixtures("any_python")
