@@ -190,12 +190,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """
     from engine.report import pdf
 
-    before, looked_at = spent(), {"with_reports", "benchmark"} & {mark.name for mark in item.iter_markers()}
+    before, looked_at = tiers.spent(), {"with_reports", "benchmark"} & {mark.name for mark in item.iter_markers()}
     with nullcontext() if looked_at else patch.object(pdf, "render", empty_page), same_noise(item.nodeid):
         done = yield
     if item.config.option.costs:
         with open(item.config.option.costs, "a", encoding="utf-8") as file:
-            file.write(f"{item.nodeid}\t{spent() - before:.3f}\n")
+            file.write(f"{item.nodeid}\t{tiers.spent() - before:.3f}\n")
     return done
 
 
@@ -205,11 +205,6 @@ def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Ite
     shared = fixturedef.scope != "function"
     with same_noise(f"{fixturedef.baseid} {fixturedef.argname}") if shared else nullcontext():
         return (yield)
-
-
-def spent() -> float:
-    """Return the seconds of the processor that this process and those it waited for have taken."""
-    return sum(os.times()[:4])
 
 
 # --- worked examples ------------------------------------------------------------------------------

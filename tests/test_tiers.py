@@ -75,6 +75,17 @@ def test_a_whole_run_writes_down_what_its_tests_took(
     assert asked.costs == (str(tiers.TOOK) if is_kept else None) and tiers.TOOK.exists() == is_kept
 
 
+def test_what_all_share_is_counted_for_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else whichever test came first would be left out for what the next one makes in its place."""
+    clock = iter([10.0, 14.0, 20.0, 21.0])  # what the process and those it waited for have taken
+    monkeypatch.setattr(tiers.os, "times", lambda: (next(clock), 0.0, 0.0, 0.0, 0.0))
+    monkeypatch.setattr(tiers, "_of_all", [0.0])
+    before = tiers.spent()
+    with tiers.made_for_all():
+        pass  # from 14 to 20
+    assert tiers.spent() - before == (21 - 10) - (20 - 14)
+
+
 def test_workers_are_told_what_was_found_out_where_they_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else none would run the longer tests of a part that has changed, nor write down what they took."""
     monkeypatch.setenv("XDG_STATE_HOME", "")  # is set anew, and put back afterwards

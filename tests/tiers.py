@@ -21,10 +21,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -236,6 +238,23 @@ def keep(now: Mapping[str, str]) -> None:
 
 
 # --- measuring ------------------------------------------------------------------------------------
+
+_of_all = [0.0]  # seconds of the processor that no single test took
+
+
+def spent() -> float:
+    """Return the seconds of the processor that tests took in this process, with what they started."""
+    return sum(os.times()[:4]) - _of_all[0]
+
+
+@contextmanager
+def made_for_all() -> Iterator[None]:
+    """Count what is made here for no test: every set of tests needs it, whichever test asks for it first."""
+    before = spent()
+    try:
+        yield
+    finally:
+        _of_all[0] += spent() - before
 
 
 def write_costs(measured: Iterable[tuple[str, float]]) -> None:

@@ -144,6 +144,7 @@ def test_what_changes_a_page_behind_a_signature_is_found(
     assert [one.code for one in verify(made.folder).problems] == ["bundle.words_differ"]
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("part", LEFT_OUT)
 def test_a_signature_over_a_part_of_the_file_is_none(made: Bundle, part: str) -> None:
     place = made.folder / "release" / "report-external.pdf"

@@ -120,6 +120,7 @@ def test_what_stays_has_no_signature_of_the_register(made: Bundle, ledger: Ledge
     ]
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize(
     "changes",
     [

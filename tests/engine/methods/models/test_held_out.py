@@ -23,7 +23,7 @@ from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.loss import claimed, loss
-from tests.engine.methods.examples_run import evidence, ran
+from tests.engine.methods.examples_run import evidence, run_on_named_columns
 from tests.noise_source import seeded_noise
 
 SMALL = Fraction(1, 10**6)
@@ -372,14 +372,15 @@ def test_the_forecast_says_how_far_off_it_will_be(name):
 # --- through a release -------------------------------------------------------------------------------
 
 
-def test_it_leaves_with_the_release(monkeypatch):
+def test_it_leaves_with_the_release(monkeypatch, tmp_path):
     """By the way that every release goes: capped held-out people, evidence, card, model and the check."""
     way = method("models.naive_bayes")
     plan = plans(way)[0]
     plan = replace(plan, parameters=dict(plan.parameters) | {"held_out_percent": 10})
     monkeypatch.setattr(way, "examples", lambda: ())
     monkeypatch.setattr("engine.release.examples.plans", lambda given: [plan])
-    (_, folder), *_ = ran.__wrapped__(way)
+    run_on_named_columns(way, tmp_path / "examples")  # and not the examples that all tests share
+    folder = tmp_path / "examples" / "example"
     model = json.loads((folder / "release" / "model.json").read_text())
     score = model["held_out"]
     assert score["percent_of_budget"] == 10 and 0 <= score["right"]["low"] <= score["right"]["high"] <= 1
