@@ -190,7 +190,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """
     from engine.report import pdf
 
-    before, looked_at = tiers.spent(), {"with_reports", "benchmark"} & {mark.name for mark in item.iter_markers()}
+    before, looked_at = (
+        tiers.spent(),
+        {"with_reports", "benchmark"} & {mark.name for mark in item.iter_markers()},
+    )
     with nullcontext() if looked_at else patch.object(pdf, "render", empty_page), same_noise(item.nodeid):
         done = yield
     if item.config.option.costs:
