@@ -192,6 +192,29 @@ def test_a_step_and_the_arrows_move_the_point(window: Window, qtbot: Any, tmp_pa
     assert window.study.plan.parameters["steps"] == dict(second.changes["steps"])
 
 
+def test_a_point_of_the_large_map_is_told_by_column_and_taken(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_trial(window, qtbot, KA, tmp_path)
+    view = answer_of(page)
+    large = view.plot.enlarge()
+    qtbot.waitUntil(lambda: large.sheet.pixels is not None and bool(large.sheet.values), timeout=30000)
+    other = far_apart(view)
+    one = view.shown.candidates[other]
+    at = next(
+        at
+        for at, (x, y, *_) in enumerate(large.sheet.values)
+        if (x, y) == (pytest.approx(100 * one.lost), one.left_out)
+    )
+    large.sheet._read(at)
+    told = [large.card.lines.itemAt(at).widget() for at in range(large.card.lines.count())]
+    assert [one.plain() for one in told[::2]] == [own.column for own in view.shown.ladders]
+    assert large.card.rank.plain().startswith(f"Number {best_first(view.shown).index(other) + 1} of ")
+    qtbot.keyClick(large.sheet, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    assert window.study.plan.parameters["steps"] == dict(one.changes["steps"]) and view.place == other
+
+
 def test_what_does_not_hold_is_looked_at_and_not_taken(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = at_trial(window, qtbot, KA, tmp_path)
     view = answer_of(page)

@@ -36,7 +36,7 @@ from app.parts.making import (
     name_widget,
     turn,
 )
-from app.parts.plot import PointPicture
+from app.parts.plot import Chooser, PointPicture, Told
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
 from app.parts.trial.solution import (
@@ -114,6 +114,29 @@ class SolutionPlot(PointPicture):
         x_axis = f"{across}, %" if self.shown.is_share else across
         y_axis = words.say("app.trying.map.upwards")
         return ScatterView(self.accessibleName(), x_axis, y_axis, tuple(series))
+
+    def chooser(self) -> Chooser | None:
+        """Combinations are taken, by the lines of `picture`: those that hold, the others, the one in view."""
+        if self.shown is None:
+            return None
+        shown, yours = self.shown, self.place
+        found = range(len(shown.candidates))
+        lines = [*(at for at in found if shown.candidates[at].holds)]
+        lines += [*(at for at in found if not shown.candidates[at].holds), yours]
+        ranks = {place: rank for rank, place in enumerate(best_first(shown), 1)}
+
+        def tell(line: int) -> Told:
+            one, own = shown.candidates[lines[line]], shown.candidates[yours]
+            rank = words.say("app.trying.map.rank", rank=ranks[lines[line]], count=len(found))
+            return Told(
+                rank,
+                tuple(
+                    (ladder.column, step_words(shown, at, one.steps[at]), one.steps[at] != own.steps[at])
+                    for at, ladder in enumerate(shown.ladders)
+                ),
+            )
+
+        return Chooser(tell, lambda line: self.chosen.emit(lines[line]))
 
     def _told(self, place: int) -> str:
         assert self.shown is not None
