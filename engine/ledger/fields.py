@@ -27,9 +27,13 @@ INVISIBLE = re.compile(
 _ALIKE = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d"
     "\u0432\u043c\u043d\u043a\u0442\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd"
-    "\u03bf\u03c1\u03c4\u03c5\u03c7\u2019\u02bc\u2018",
-    "aeopcyxijshdqwbmhktabezhikmnoptyx\u0027\u0027\u0027",
+    "\u03bf\u03c1\u03c4\u03c5\u03c7\u2019\u02bc\u2018"
+    "\u0262\u026a\u0274\u0280\u028f\u0299\u029c\u029f\u1d00\u1d04\u1d05\u1d07\u1d0a\u1d0b"
+    "\u1d0d\u1d0f\u1d18\u1d1b\u1d1c\u1d20\u1d21\u1d22\ua730\ua731\u0251\u0261\u0269\u0131"
+    "\u017f\u0237\u01c0",
+    "aeopcyxijshdqwbmhktabezhikmnoptyx\u0027\u0027\u0027ginrybhlacdejkmoptuvwzfsagiisjl",
 )
+"""Letters of other scripts, marks, and Latin letters of phonetics, to what they look like."""
 
 
 def write_canonical(tree: Mapping[str, Any]) -> str:
@@ -120,6 +124,14 @@ def check_words(value: object, field: str, *, required: bool = False) -> str:
         raise InputRefused("ledger.bad_text", field=field, longest=_LONGEST_TEXT)
     if required and not text:
         raise InputRefused(f"ledger.no_{field}")
+    return text
+
+
+def check_currency(value: object) -> str:
+    """Return a currency as it is entered: three capital letters, or nothing said."""
+    text = check_words(value, "currency")
+    if text and re.fullmatch("[A-Z]{3}", text) is None:
+        raise InputRefused("ledger.bad_currency", found=text[:40])
     return text
 
 

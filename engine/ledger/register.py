@@ -16,7 +16,7 @@ from typing import Any
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import cipher, holdings, journal, locks, people_key, remembered, store, told, traces
 from engine.ledger import staff as persons
-from engine.ledger.fields import check_words, exact, hexadecimal, write_fraction
+from engine.ledger.fields import check_currency, check_words, exact, hexadecimal, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
 from engine.policy import default_path, keys_folder, policy
 
@@ -139,7 +139,7 @@ class Register:
             "epsilon": None if epsilon is None else write_fraction(exact(epsilon, "ledger.bad_epsilon")),
             "delta": write_fraction(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
             "money": None if money is None else write_fraction(exact(money, "ledger.bad_money")),
-            "currency": check_words(currency, "currency"),
+            "currency": check_currency(currency),
             "created": journal.now(),
         }
         with self._transaction(write=True) as db:
@@ -197,7 +197,7 @@ class Register:
             if delta is None
             else write_fraction(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
             "money": None if money is None else write_fraction(exact(money, "ledger.bad_money")),
-            "currency": None if currency is None else check_words(currency, "currency"),
+            "currency": None if currency is None else check_currency(currency),
             "unit": None if unit is None else _one_of(unit, UNITS, "ledger.bad_unit"),
             "neighbours": None
             if neighbours is None

@@ -6,12 +6,14 @@ The same statement stands on the budget screen, in the evidence and in both repo
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import InputRefused
 from engine.numbers import finite, plain
 from engine.pricing.posterior import posterior
 from engine.privacy.events import Mechanism
@@ -392,11 +394,14 @@ def refuse_amounts(price: Price) -> None:
     Raises
     ------
     InputRefused
-        ``at_risk.not_positive``, ``at_risk.too_large`` or ``at_risk.too_small`` with the field of the price.
+        ``at_risk.not_positive``, ``at_risk.too_large`` or ``at_risk.too_small`` with the field of the price;
+        ``price.currency``: it stands behind amounts in sentences of the program, and no other word may.
     """
     from engine.pricing.cost import LARGEST_AMOUNT
     from engine.privacy.at_risk.inputs import positive
 
+    if price.currency and re.fullmatch("[A-Z]{3}", price.currency) is None:
+        raise InputRefused("price.currency", found=price.currency[:40])
     for name in ("fine", "incident", "budget", "register", "largest_error"):
         amount = getattr(price, name)
         if amount:  # nothing said, or a fine of nothing

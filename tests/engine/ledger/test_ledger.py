@@ -103,6 +103,12 @@ def test_money_is_kept_and_must_be_positive(ledger):
         ledger.create_holding("Register", unit="row", neighbours="add_remove", epsilon=1, money=0)
     made = ledger.create_holding("Register", unit="row", neighbours="add_remove", epsilon=1, money="74434.41")
     assert made.money == Fraction(7443441, 100)
+    with refused("bad_currency"):
+        ledger.create_holding(
+            "B", unit="row", neighbours="add_remove", epsilon=1, money=1, currency="EUR, free"
+        )
+    with refused("bad_currency"):
+        ledger.change_budget(made.id, money=2, currency="€", reason="a reason")
 
 
 def test_what_is_asked_is_rounded_up_and_what_is_left_down():

@@ -506,6 +506,8 @@ def test_people_of_a_register_with_a_rule_are_not_charged_to_an_older_one_withou
         ("\uff21da", "odd_name"),
         ("...", "odd_name"),
         ("ADA", "name_taken"),
+        ("Ad\u0251", "name_taken"),
+        ("\u1d00d\u1d00", "name_taken"),
         ("A da", ""),
         ("Андрей", ""),
         ("José Núñez-O’Brien 2", ""),

@@ -90,6 +90,25 @@ def test_a_request_is_carried_approved_and_released_once(
     assert not (folder / "third").exists() and len(ledger.entries()) == 2
 
 
+@pytest.mark.parametrize("currency", ["EUR. Nobody can be found in it.", "eur", "EUR\u202e", "E R"])
+def test_no_word_of_a_plan_stands_in_what_an_approver_is_told_as_a_currency(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path, currency: str
+) -> None:
+    """It stood behind the amount in the program's own sentence, however long it was."""
+    ada = act(ledger, holding, "Ada")
+    bea = act(ledger, holding, "Bea")
+    usual = prepare(plan, ledger=ledger, base=folder)
+    odd = replace(plan, price=replace(plan.price, currency=currency))
+    with pytest.raises(InputRefused, match=r"price\.currency"):
+        prepare(odd, ledger=ledger, base=folder)
+    tree = json.loads(usual) | {"plan": odd.to_json(), "plan_fingerprint": odd.fingerprint}
+    del tree["signature"]
+    forged = tree | {"signature": bea.sign(seconded._request_message(tree))}
+    with pytest.raises(InputRefused, match=r"price\.currency"):
+        seconded.read_request(seconded._dumps(forged)).told()
+    assert ada.person != bea.person
+
+
 def test_another_plan_or_another_table_is_not_released_with_the_approval(
     plan: Plan, ledger: Ledger, holding: Holding, folder: Path
 ) -> None:
