@@ -30,7 +30,8 @@ from engine.views import (
 BAND = "views.bands."
 COUNTED = ("count", "total", "weight_total")
 UNDRAWN = ("statistics.notes.no_bar",)
-DRAWN_IN_PART = ("statistics.notes.aside_no_bar", "report.front.without_asides", "report.front.foremost")
+DECLARED_ALONE = ("statistics.notes.aside_no_bar", "report.front.without_asides")
+FOREMOST = ("report.front.foremost",)
 """Notes of bars without intervals: what has none could be larger, or smaller, than what is drawn."""
 
 
@@ -123,7 +124,7 @@ def _of_points(view: BarsView | IntervalsView) -> Text | None:
     if not points:
         return None
     if not view.low:
-        return _of_bare(points, "_drawn" if _says(view.note, DRAWN_IN_PART) else "")
+        return _of_bare(points, view.note)
     possible = [point.no_less_than_nobody() for point in points] if _is_of_counts(view) else points
     clear, drawn = sum(point.is_clear for point in possible), "_drawn" if _says(view.note, UNDRAWN) else ""
     if not clear:
@@ -161,12 +162,13 @@ def _largest(points: list[_Point], named: list[_Point], drawn: str) -> Text:
     return _say(name, label=top.label, value=top.written(), others=rivals)
 
 
-def _of_bare(points: list[_Point], drawn: str) -> Text:
+def _of_bare(points: list[_Point], note: Text | None) -> Text:
     top, least = max(points, key=lambda point: point.value), min(points, key=lambda point: point.value)
     if len(points) == 1 or top.value == least.value:
         return _say("alike", label=top.label, value=top.written(bare=True), all=len(points))
     ends = {"last": _and_others(least, points), "least": least.written(bare=True)}
-    return _say(f"from_to{drawn}", label=_and_others(top, points), value=top.written(bare=True), **ends)
+    form = "_drawn" if _says(note, FOREMOST) else "_declared" if _says(note, DECLARED_ALONE) else ""
+    return _say(f"from_to{form}", label=_and_others(top, points), value=top.written(bare=True), **ends)
 
 
 def _and_others(point: _Point, points: list[_Point]) -> Label:

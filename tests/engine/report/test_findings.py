@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.report.drawing import PLOTTED
-from engine.report.findings import DRAWN_IN_PART, describe_view, find_sentence
+from engine.report.findings import DECLARED_ALONE, FOREMOST, describe_view, find_sentence
 from engine.report.words import word
 from engine.views import (
     HIDDEN,
@@ -187,11 +187,12 @@ def test_one_number_is_told_with_its_margin():
     assert said(unclear).startswith("None of 1 number")
 
 
-@pytest.mark.parametrize("note", DRAWN_IN_PART)
+@pytest.mark.parametrize("note", (*DECLARED_ALONE, *FOREMOST))
 def test_of_bars_that_are_drawn_in_part_the_largest_is_that_of_those_drawn(note):
     """A quantile of people without a group was larger than the one that was named the largest."""
     view = BarsView("t", ("a", "b"), (95.0, 85.0), "n", note=Text(note, {"shown": 2, "all": 3}))
-    assert said(view) == "Largest of those drawn: a, 95; smallest: b, 85."
+    of = "those drawn" if note in FOREMOST else "the groups with declared values"
+    assert said(view) == f"Largest of {of}: a, 95; smallest: b, 85."
     both = Text("statistics.notes.both", {"first": "Shares.", "second": view.note})
     assert said(replace(view, note=both)) == said(view)
 
