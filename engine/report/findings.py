@@ -29,7 +29,10 @@ from engine.views import (
 
 BAND = "views.bands."
 COUNTED = ("count", "total", "weight_total")
-UNDRAWN = "statistics.notes.no_bar"
+UNDRAWN = ("statistics.notes.no_bar",)
+DECLARED_ALONE = ("statistics.notes.aside_no_bar", "report.front.without_asides")
+FOREMOST = ("report.front.foremost",)
+"""Notes of bars without intervals: what has none could be larger, or smaller, than what is drawn."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +88,21 @@ def find_sentence(view: View) -> Text | None:
 def describe_view(view: View, language: str) -> str:
     """Return what a drawing shows for those who cannot see it: its kind, its finding, where numbers are."""
     found = find_sentence(view)
-    count = len(as_table(view).rows)
+    count = _count_numbers(view)
     said = (
         Text(f"report.kinds.{view.kind}", {"title": view.title}),
         *([found] if found is not None else []),
         Text("report.kinds.numbers", {"count": count}),
     )
     return " ".join(word(one, language) for one in said)
+
+
+def _count_numbers(view: View) -> int:
+    """Return how many numbers a drawing shows: of a grid its cells, otherwise one a line of its table."""
+    if isinstance(view, HeatmapView | MatrixView):
+        cells = [value for row in view.values for value in row]
+        return sum(value is not None and math.isfinite(value) for value in cells)
+    return len(as_table(view).rows)
 
 
 def _say(name: str, **values: Any) -> Text:
@@ -113,9 +124,9 @@ def _of_points(view: BarsView | IntervalsView) -> Text | None:
     if not points:
         return None
     if not view.low:
-        return _of_bare(points)
+        return _of_bare(points, view.note)
     possible = [point.no_less_than_nobody() for point in points] if _is_of_counts(view) else points
-    clear, drawn = sum(point.is_clear for point in possible), "_drawn" if _leaves_out(view.note) else ""
+    clear, drawn = sum(point.is_clear for point in possible), "_drawn" if _says(view.note, UNDRAWN) else ""
     if not clear:
         return _say(f"clear_none{drawn}", all=len(points))
     if len(points) == 1 and not drawn:
@@ -130,11 +141,11 @@ def _is_of_counts(view: BarsView | IntervalsView) -> bool:
     return isinstance(view.axis, Text) and view.axis.id.split(".")[-2:-1] in [[one] for one in COUNTED]
 
 
-def _leaves_out(note: Text | None) -> bool:
-    """Say whether some groups have no bar: how large they are is not known, so that any could be largest."""
-    return note is not None and UNDRAWN in (
-        note.id,
-        *(one.id for one in note.values.values() if isinstance(one, Text)),
+def _says(note: Text | None, names: tuple[str, ...]) -> bool:
+    """Say whether a note says that some groups have no bar: any of them could be largest."""
+    return note is not None and any(
+        one in names
+        for one in (note.id, *(part.id for part in note.values.values() if isinstance(part, Text)))
     )
 
 
@@ -151,12 +162,13 @@ def _largest(points: list[_Point], named: list[_Point], drawn: str) -> Text:
     return _say(name, label=top.label, value=top.written(), others=rivals)
 
 
-def _of_bare(points: list[_Point]) -> Text:
+def _of_bare(points: list[_Point], note: Text | None) -> Text:
     top, least = max(points, key=lambda point: point.value), min(points, key=lambda point: point.value)
     if len(points) == 1 or top.value == least.value:
         return _say("alike", label=top.label, value=top.written(bare=True), all=len(points))
     ends = {"last": _and_others(least, points), "least": least.written(bare=True)}
-    return _say("from_to", label=_and_others(top, points), value=top.written(bare=True), **ends)
+    form = "_drawn" if _says(note, FOREMOST) else "_declared" if _says(note, DECLARED_ALONE) else ""
+    return _say(f"from_to{form}", label=_and_others(top, points), value=top.written(bare=True), **ends)
 
 
 def _and_others(point: _Point, points: list[_Point]) -> Label:

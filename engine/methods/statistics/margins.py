@@ -226,7 +226,8 @@ class Margins(Method):
         frame = pd.concat(parts, ignore_index=True)
         dictionary = (*(self._entry(axis.entry, overall[axis.name]) for axis in cells.axes), *numbers)
         notes = [Text(f"statistics.notes.extra_{self.options.extra_cells}")]
-        notes += [self._measured_note, Text(f"methods.{self.id}.notes.consistent")]
+        agree = "consistent_no_negatives" if self.options.no_negatives else "consistent"
+        notes += [self._measured_note, Text(f"methods.{self.id}.notes.{agree}")]
         notes += [Text("statistics.notes.no_negatives")] if self.options.no_negatives else []
         views = result_views(self.id, frame, cells, value="count", within=None)
         return Release((TableArtefact("tables", (frame,), dictionary),), self.cost, views, tuple(notes))

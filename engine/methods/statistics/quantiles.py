@@ -240,6 +240,10 @@ class Quantiles(Method):
             not any(own in cells.asides[name] for name, own in zip(cells.names, cell, strict=True))
             for cell in cells.labels()
         ]
+        if not all(declared):
+            note = Text(
+                "statistics.notes.both", {"first": note, "second": Text("statistics.notes.aside_no_bar")}
+            )
         return BarsView(
             Text(f"{words}.title_of_groups", {"share": str(wanted[middle])}),
             tuple(label_of(cell, cells) for cell, own in zip(cells.labels(), declared, strict=True) if own),

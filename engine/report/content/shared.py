@@ -33,9 +33,13 @@ def of_form(evidence: PublicEvidence, name: str) -> Text | None:
     """Return what a method says of the form that was chosen: of this promise or choice, else of all.
 
     A method that can promise several things, or whose choices or steps change what leaves, has texts
-    ``NAME_STEP``, ``NAME_KIND``, ``NAME_CHOICE`` or ``NAME_row`` beside ``NAME``.
+    ``NAME_STEP``, ``NAME_KIND``, ``NAME_CHOICE`` or ``NAME_row`` beside ``NAME``; ``NAME_SETTING`` where a
+    setting is switched on, and ``NAME_without_SETTING`` where a number of something is 0.
     """
-    choices = [one for one in evidence.decided.get("parameters", {}).values() if isinstance(one, str)]
+    chosen = evidence.decided.get("parameters", {})
+    choices = [one for one in chosen.values() if isinstance(one, str)]
+    choices += [name for name, one in chosen.items() if one is True]
+    choices += [f"without_{name}" for name, one in chosen.items() if one == 0 and not isinstance(one, bool)]
     row = ["row"] if evidence.promise.unit is Unit.ROW else []
     step = [evidence.decided["step"]] if evidence.decided.get("step") else []
     forms = (*step, evidence.promise.kind, *row, *choices)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -382,7 +383,7 @@ def test_a_false_sentence_before_a_release_is_found(claim):
 # --- what a recipient can do, by the form that was chosen -------------------------------------------------
 
 
-def can(sample, method_id: str, kind: str, unit: Unit = Unit.PERSON, **parameters: str) -> str:
+def can(sample, method_id: str, kind: str, unit: Unit = Unit.PERSON, **parameters: Any) -> str:
     """Return what a recipient can and cannot do with a release of a method in one of its forms."""
     how = {"relation": None, "family": "dataset", "unit": unit, "noise": False}
     evidence = released(sample, kind, how)
@@ -414,6 +415,18 @@ def test_counts_that_were_rounded_are_not_called_true(sample):
     assert "true counts" in can(sample, base, "small_cells").lower()
     for kind in ("rounded", "cell_keys"):
         assert not re.search(r"true (counts|sums)|hidden", can(sample, base, kind), re.IGNORECASE), kind
+
+
+@pytest.mark.parametrize("method_id", ["statistics.counts", "statistics.margins"])
+def test_counts_that_were_set_to_zero_are_not_said_to_come_out_negative(sample, method_id):
+    assert "negative" in can(sample, method_id, "pure_dp", no_negatives=False)
+    told = can(sample, method_id, "pure_dp", no_negatives=True)
+    assert "negative" not in told and "find the printed totals" not in told
+
+
+def test_orders_of_places_that_do_not_leave_are_not_said_to_be_seen(sample):
+    assert "whole orders" in can(sample, "statistics.flows", "pure_dp", whole=3)
+    assert "orders" not in can(sample, "statistics.flows", "pure_dp", whole=0)
 
 
 def test_rows_of_columns_grouped_one_by_one_can_be_singled_out(sample):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.report.drawing import PLOTTED
-from engine.report.findings import describe_view, find_sentence
+from engine.report.findings import DECLARED_ALONE, FOREMOST, describe_view, find_sentence
 from engine.report.words import word
 from engine.views import (
     HIDDEN,
@@ -185,3 +185,19 @@ def test_one_number_is_told_with_its_margin():
     assert said(told) == "everyone: 2.840 ± 0.010."
     unclear = replace(told, low=(-1.0,), high=(6.68,))
     assert said(unclear).startswith("None of 1 number")
+
+
+@pytest.mark.parametrize("note", (*DECLARED_ALONE, *FOREMOST))
+def test_of_bars_that_are_drawn_in_part_the_largest_is_that_of_those_drawn(note):
+    """A quantile of people without a group was larger than the one that was named the largest."""
+    view = BarsView("t", ("a", "b"), (95.0, 85.0), "n", note=Text(note, {"shown": 2, "all": 3}))
+    of = "those drawn" if note in FOREMOST else "the groups with declared values"
+    assert said(view) == f"Largest of {of}: a, 95; smallest: b, 85."
+    both = Text("statistics.notes.both", {"first": "Shares.", "second": view.note})
+    assert said(replace(view, note=both)) == said(view)
+
+
+def test_a_grid_shows_as_many_numbers_as_it_has_cells():
+    grid = HeatmapView("t", ("a", "b"), ("m", "n", "o"), ((1.0, 2.0, 3.0), (4.0, None, 6.0)))
+    assert "It shows 5 numbers" in describe_view(grid, "en")
+    assert "It shows 4 numbers" in describe_view(MatrixView("t", ("a", "b"), ((1.0, 0.5), (0.5, 1.0))), "en")

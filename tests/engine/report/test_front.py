@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from pypdf import PdfReader
 
+from engine import texts
 from engine.privacy.promise import Promise, Unit
 from engine.report import content, html, pdf
 from engine.report.content import front, made, private
@@ -326,3 +327,21 @@ def test_numbers_whose_margins_are_ranks_are_not_said_to_lie_within_them(sample)
     assert _intro(ranks) == "intro_rank" and _intro(with_tables(sample.public, view)) == "intro"
     assert own_words(ranks, "recipient").id.endswith("recipient_rank")
     assert own_words(with_tables(sample.public, view), "recipient").id.endswith("recipient")
+
+
+@pytest.mark.parametrize("limit", ["1", "2"])
+@pytest.mark.parametrize(("language", "forms"), [("en", ("stands", "stand")), ("de", ("steht", "stehen"))])
+def test_one_on_the_wrong_side_stands_and_two_stand(limit, language, forms):
+    said = texts.text("report.cover.exact_rank", language=language, limit=limit, unit="")
+    assert forms[limit != "1"] in said.split()
+
+
+def test_a_value_that_was_not_declared_is_not_said_to_be_left_out_where_it_has_a_cell():
+    for name in ("bias", "bias_row"):
+        assert "in a cell for others" in texts.text(f"report.guarantee.{name}")
+
+
+def test_zeros_that_are_exact_are_not_said_to_be_larger_than_their_margin():
+    """Of a zero with a margin of 0 it was said that it is larger than its margin."""
+    for name in ("guesses", "guesses_worst"):
+        assert "where that is above 0" in texts.text(f"report.cover.{name}", n=0, all=2)

@@ -122,3 +122,17 @@ def test_declarations_have_their_texts():
     for parameter in method(ID).parameters:
         for name in ("label", "help", *(f"choices.{choice}" for choice in parameter.choices)):
             assert texts.has(f"methods.{ID}.parameters.{parameter.name}.{name}")
+
+
+def test_counts_set_to_zero_are_not_said_to_add_up():
+    rows = table(sex=["f", "m"], ward=["a", "b"])
+    for zeroed in (False, True):
+        asked = request(
+            {"columns": ["sex", "ward"], "tables": "totals", "no_negatives": zeroed}, epsilon=LARGE
+        )
+        said = " ".join(texts.text(note.id, **note.values) for note in released(ID, asked, rows).notes)
+        assert ("cells add up to the totals" in said, "need not add up" in said) == (not zeroed, zeroed)
+
+
+def test_the_note_of_the_table_names_no_column_that_margins_do_not_have_beside_numbers():
+    assert "column" not in texts.text(f"methods.{ID}.views.table.note")

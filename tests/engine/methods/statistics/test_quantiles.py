@@ -10,6 +10,7 @@ from engine.methods.catalogue import method
 from engine.methods.shared.promise import counted_unit
 from engine.methods.shared.rank_choices import rank_scores
 from engine.methods.solve import epsilon_for_error
+from engine.views import BarsView
 from tests.engine.methods.statistics.builders import LARGE, first, released, request, table
 from tests.engine.methods.statistics.ranks_by_hand import spread_evenly
 
@@ -29,6 +30,16 @@ def test_exact_quantiles_at_a_large_budget():
     frame = first(released("statistics.quantiles", asked, table(stay=stays)))
     assert frame["value"].tolist() == [3.5, 7.0, 10.5]
     assert frame["quantile"].tolist() == ["1/4", "1/2", "3/4"]
+
+
+def test_bars_without_the_group_of_missing_values_say_so():
+    """What is largest of those drawn need not be largest of all that the table has."""
+    asked = request({"value": "stay", "quantiles": ["1/2"], "by": ["sex"]}, epsilon=LARGE)
+    rows = table(sex=["f", "m", None], stay=[2.0, 3.0, 5.0])
+    (bars,) = [
+        one for one in released("statistics.quantiles", asked, rows).views if isinstance(one, BarsView)
+    ]
+    assert bars.labels == ("f", "m") and "statistics.notes.aside_no_bar" in str(bars.note)
 
 
 def test_groups_and_missing_values():
