@@ -161,8 +161,11 @@ def interval_edges(low: float, high: float) -> list[float]:
 
 
 def _label(column: str, value: str, *, is_other: bool) -> Text:
-    """Name a value with its column, one that stands for all that was not declared in words."""
-    if is_other and value.strip("()") == OTHER:
+    """Name a value with its column, one that stands for all that was not declared in words.
+
+    Beside a declared value of that name it stands in brackets, as in the file.
+    """
+    if is_other and value == OTHER:
         return Text(f"{WORDS}.views.shares.other", {"column": column})
     return labelled(column, value)
 

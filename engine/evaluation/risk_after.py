@@ -26,6 +26,7 @@ LINKED = "pseudonymous"
 """The promise whose rows of one person carry one name."""
 WORDS = f"measures.{ID}"
 UNDER = 5  # named by the label
+COMPUTED = (str(Kind.INTEGER), str(Kind.NUMBER))
 OF_ROWS = ("rows", "smallest", "alone", "under", "highest", "average")
 OF_PEOPLE = ("smallest_once", "smallest_set")  # where somebody has several rows
 OF_VALUES = ("distinct", "entropy", "known", "distance", "gain")
@@ -59,10 +60,14 @@ class RiskAfter(InternalMeasure):
         identifying = [name for name in columns if schema.column(name).role in IDENTIFYING]
         person = people_of_rows(context.used, schema.person_key)
         by_all: dict[str, int] = {}
-        if columns and len(after):
+        # What was computed from a row is the row's own; a pseudonym or the name of a group is nothing known.
+        told = columns + [
+            one.name for one in artefact.dictionary if one.name not in schema and one.kind in COMPUTED
+        ]
+        if told and len(after):
             theirs = np.arange(len(after)) if artefact.origins is None else person[artefact.origins]
             linked = context.subject.cost.kind == LINKED
-            by_all = _alone_by_all(after[columns], theirs, linked=linked)
+            by_all = _alone_by_all(after[told], theirs, linked=linked)
         if not identifying:
             return InternalMeasured(_by_all_view(by_all), by_all)
         before = _figures(context.used.rows(), columns, schema)

@@ -33,9 +33,10 @@ class SmallGroups(PublicMeasure):
             return PublicMeasured()
         # Worst first: a mean far from zero passes however wide its margin is, the count beside it does not.
         counted.sort(key=lambda entry: -entry[2] / max(entry[1], 1))
+        cells = "cells_above" if context.subject.cost.clears else "cells"
         views: list[View] = [
             NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
-            for name, value in zip(("guesses", "cells"), reversed(counted[0][1:]), strict=True)
+            for name, value in zip(("guesses", cells), reversed(counted[0][1:]), strict=True)
         ]
         if len(counted) > 1:
             views.append(_table(counted))

@@ -467,6 +467,8 @@ class Method(Triable, Leaving, ABC):
     promises: ClassVar[tuple[str, ...]]
     """Ids of the kinds of promise that it makes; which one is a matter of the parameters."""
     published: ClassVar[Reference]
+    published_by_fit: ClassVar[Mapping[str, Reference]] = {}
+    """Where another choice of ``fit`` was published, by the choice; `published` holds of the others."""
     sources: ClassVar[tuple[Source, ...]] = (Source(),)
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     steps: ClassVar[tuple[Step, ...]] = ()
@@ -536,6 +538,11 @@ class Method(Triable, Leaving, ABC):
     def values(self) -> Mapping[str, Any]:
         """What was chosen, by the name of the parameter: checked, converted, defaults filled in."""
         return self.request.values
+
+    @property
+    def followed(self) -> Reference:
+        """Where what was chosen is published: what a report of its release cites."""
+        return self.published_by_fit.get(str(self.values.get("fit", "")), self.published)
 
     @property
     def schema(self) -> Schema:

@@ -103,6 +103,13 @@ class Promise:
         return Counter() if self.loss is None else self.loss.events.drawn()
 
     @property
+    def clears(self) -> bool:
+        """Whether of some cells those alone leave that reach a threshold: how many do follows from people."""
+        from engine.privacy.mechanisms.clear_counts import ClearCounts
+
+        return any(draw.sampler == ClearCounts.word for draw in self.drawn())
+
+    @property
     def weighs(self) -> bool:
         """Whether all rows of a person count, mostly each less where they are many: no cap leaves any out."""
         return WEIGHED in self.assumptions or WHOLE in self.assumptions

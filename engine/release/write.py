@@ -143,7 +143,7 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
             "id": method.id,
             "version": method.version,
             "family": method.family.value,
-            "published": asdict(method.published),
+            "published": asdict(method.followed),
         },
         decided=decided,
         purpose={name: value for name, value in asdict(plan.purpose).items() if name not in STAYS},

@@ -198,6 +198,7 @@ class Imputation(Method):
         names = self.options.estimates or ()
         columns = [self.schema.column(name) for name in names]
         rule = _rule(self)
+        note = "partial_alone" if rule is Rule.PARTIAL and len(copies) < 2 else rule.name.lower()
         views = (estimates_view(copies, columns, rows=work.rows, rule=rule),) if columns else ()
         first, *further = origins
         table_made = TableArtefact(
@@ -212,7 +213,7 @@ class Imputation(Method):
             (table_made, *programs(table_made.files, rule)),
             self.cost,
             views,
-            (Text(f"{WORDS}.notes.{rule.name.lower()}"), Text(f"{WORDS}.notes.totals")),
+            (Text(f"{WORDS}.notes.{note}"), Text(f"{WORDS}.notes.totals")),
             inside=_inside(work, chain, counts),
         )
 
@@ -467,4 +468,4 @@ def _fill(name: str, copies: tuple[str, ...], rule: Rule) -> bytes:
     listed = ", ".join(map(json.dumps, copies))
     if name.endswith(".py"):
         listed = f"[{listed}]"
-    return template.format(files=listed, rule=json.dumps(str(rule)), m=len(copies)).encode()
+    return template.format(files=listed, rule=json.dumps(str(rule))).encode()

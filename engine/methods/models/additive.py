@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -114,6 +114,14 @@ class Additive(ScoredModel):
         "algorithm 2, with whole histograms and declared bins",
         "arXiv:2106.09680",
     )
+    published_by_fit: ClassVar[Mapping[str, Reference]] = {
+        SUMS: Reference(
+            "Nori, Caruana, Bu, Shen, Kulkarni: Accuracy, interpretability, and differential privacy via "
+            "explainable boosting (2021)",
+            "the model alone; it was fitted from few sums with noise, which is not published",
+            "arXiv:2106.09680",
+        )
+    }
 
     class Options(ScoredModel.Options):
         target: str = option.column(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.methods import option
 from engine.methods.budget import NOISE, budget_problems, noise_notes, required_budget, takes_gaussian
@@ -87,6 +87,14 @@ class Linear(ProductSums):
         "algorithm 1, with exact sensitivities",
         "doi:10.14778/2350229.2350253",
     )
+    published_by_fit: ClassVar[Mapping[str, Reference]] = {
+        STEPS: Reference(
+            "Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang: Deep learning with differential "
+            "privacy (2016)",
+            "algorithm 1, with whole passes and clipped residuals",
+            "doi:10.1145/2976749.2978318",
+        )
+    }
 
     class Options(ProductSums.Options):
         target: str = option.column(column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import floor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -90,6 +90,13 @@ class Logistic(ProductSums):
         "algorithm 1, with whole passes and weighted residuals",
         "doi:10.1145/2976749.2978318",
     )
+    published_by_fit: ClassVar[Mapping[str, Reference]] = {
+        SUMS: Reference(
+            "Efron: The efficiency of logistic regression compared to normal discriminant analysis (1975)",
+            "the discriminant, from sums with noise",
+            "Journal of the American Statistical Association 70",
+        )
+    }
 
     class Options(ProductSums.Options):
         target: str = option.column(column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True)

@@ -310,7 +310,8 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
     elif tables and any(isinstance(view, TableView) for view in evidence.views):  # a curve has no groups
         files, count = [str(one["file"]) for one in tables], sum(int(one["rows"]) for one in tables)
         hidden, shown = _count_hidden(evidence)
-        what = say(f"front.numbers_{'hidden_' if hidden else ''}what", files=files, hidden=hidden)
+        form = "hidden_" if hidden else "above_" if evidence.promise.clears else ""
+        what = say(f"front.numbers_{form}what", files=files, hidden=hidden)
         if not hidden or hidden + shown == count:  # of a long table the views show the beginning alone
             yield Fact(say("front.numbers"), count - hidden, what)
 

@@ -19,6 +19,7 @@ from engine.report.content.shared import (
     named_with_meaning,
     of_form,
     of_method,
+    place_of,
     say,
     stated_or_not,
 )
@@ -77,7 +78,7 @@ def _cite(evidence: PublicEvidence) -> Text | None:
     source = evidence.method.get("published", {})
     if not source.get("document"):
         return None
-    place = texts.say_known(f"places.methods.{evidence.method['id']}", str(source.get("place") or ""))
+    place = place_of(evidence, str(source.get("place") or ""))
     parts = [str(source["document"]), place, str(source.get("identifier") or "")]
     found = [part for part in parts if part]
     said: Label = found[0]

@@ -28,6 +28,7 @@ from engine.report.content.shared import (
     method_name,
     moment,
     named_with_meaning,
+    place_of,
     say,
     side,
     unit_word,
@@ -229,7 +230,7 @@ def _named(columns: Iterable[Mapping[str, Any]]) -> Answer:
 
 def _source(evidence: PublicEvidence, told: Answers) -> Answer:
     found = evidence.method["published"]
-    place = texts.say_known(f"places.methods.{evidence.method['id']}", str(found["place"]))
+    place = place_of(evidence, str(found["place"]))
     line = Text("papers.source", {"document": found["document"], "place": place})
     return [line, *filter(None, [found.get("identifier")])]
 

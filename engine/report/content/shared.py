@@ -52,6 +52,14 @@ def method_name(evidence: PublicEvidence) -> Label:
     return of_form(evidence, "title") or str(evidence.method["id"])
 
 
+def place_of(evidence: PublicEvidence, place: str) -> Label:
+    """Return the place in a publication in the words of a language, by what was fitted where that counts."""
+    base = f"places.methods.{evidence.method['id']}"
+    fit = evidence.decided.get("parameters", {}).get("fit", "")
+    found = texts.say_known(f"{base}.{fit}", place) if fit else place
+    return texts.say_known(base, place) if isinstance(found, str) else found
+
+
 def of_promise(promise: Promise, name: str) -> Text | None:
     """Return a text of the kind of promise by its short id, or None where the kind has no such text."""
     text_id = f"promises.{promise.kind}.{name}"

@@ -108,6 +108,7 @@ def estimates_view(
 ) -> TableView:
     """Return the combined means of amounts and shares of names: computed from the released copies alone."""
     lines: list[tuple[Cell, ...]] = []
+    alone = rule is Rule.PARTIAL and len(copies) < 2  # what replacing values adds is not known from one copy
     for column in columns:
         for name, outcomes in _outcomes(copies, column):
             known = [own[~np.isnan(own)] for own in outcomes]
@@ -117,11 +118,11 @@ def estimates_view(
             means = np.array([own.mean() for own in known])
             variances = np.array([own.var(ddof=1) / len(own) for own in known])
             found = combine_estimates(means, variances, rule=rule, rows=rows, released_rows=len(copies[0]))
-            lines.append((name, *(float(f"{v:.5g}") for v in (found.estimate, found.low, found.high))))
+            told = [float(f"{v:.5g}") for v in (found.estimate, found.low, found.high)]
+            lines.append((name, told[0], None, None) if alone else (name, *told))
     headings = tuple(Text(f"{WORDS}.{name}") for name in ("column", "mean", "low", "high"))
-    return TableView(
-        Text(f"{WORDS}.title"), headings, tuple(lines), Text(f"{WORDS}.note_{rule.name.lower()}")
-    )
+    note = Text(f"{WORDS}.note_{'partial_alone' if alone else rule.name.lower()}")
+    return TableView(Text(f"{WORDS}.title"), headings, tuple(lines), note)
 
 
 def _outcomes(copies: Sequence[pd.DataFrame], column: Column) -> Iterator[tuple[Cell, list[Floats]]]:

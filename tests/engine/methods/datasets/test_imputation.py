@@ -101,7 +101,7 @@ def test_every_kind_of_model_keeps_the_rules_and_draws_every_kind_of_column(kind
     proper = kind in ("linear", "ranks")
     assert release.notes[0].id == f"methods.{ID}.notes.{'full_redrawn' if proper else 'full'}"
     partial = {"synthesis": "partial", "replaced": ["diagnosis"], "synthesiser": kind, "copies": 1}
-    assert made({"columns": ALL, **partial}, table(400)).notes[0].id == f"methods.{ID}.notes.partial"
+    assert made({"columns": ALL, **partial}, table(400)).notes[0].id == f"methods.{ID}.notes.partial_alone"
 
 
 def test_regressions_and_networks_refuse_more_levels_than_they_can_tell_apart():
