@@ -159,13 +159,22 @@ def strip_signature(signed: Path, sha256: str) -> bytes | None:
     sha256
         Of the report as it was recorded.
     """
-    if signed.suffix != ".pdf" or signed.stat().st_size > PAPER:
-        return None
-    content = read_bytes(signed, PAPER)
-    for end in _ends(content):
-        if hashlib.sha256(content[:end]).hexdigest() == sha256:
-            return content[:end] if only_signed(content[:end], content) else None
-    return None
+    before, after = _parted(signed, sha256)
+    return before if before is not None and only_signed(before, after) else None
+
+
+def begins_as_recorded(changed: Path, sha256: str) -> bool:
+    """Say whether a report is as it was recorded, and more was appended to it."""
+    return _parted(changed, sha256)[0] is not None
+
+
+def _parted(report: Path, sha256: str) -> tuple[bytes | None, bytes]:
+    """Return the beginning of a report that was recorded, if there is one, and all of it."""
+    if report.suffix != ".pdf" or report.stat().st_size > PAPER:
+        return None, b""
+    content = read_bytes(report, PAPER)
+    found = (content[:end] for end in _ends(content))
+    return next((one for one in found if hashlib.sha256(one).hexdigest() == sha256), None), content
 
 
 def _ends(content: bytes) -> Iterator[int]:

@@ -37,7 +37,13 @@ from engine.release.bundle import (
     own_files,
     readers_of,
 )
-from engine.release.foreign_signatures import BESIDE, is_beside_sums, only_signed, strip_signature
+from engine.release.foreign_signatures import (
+    BESIDE,
+    begins_as_recorded,
+    is_beside_sums,
+    only_signed,
+    strip_signature,
+)
 from engine.release.one_file import as_folder
 from engine.release.program import words_digest
 from engine.release.readme import describe_files, fingerprint
@@ -384,7 +390,8 @@ def _check_sums(name: str, part: Path) -> list[EngineError]:
             if not is_beside_sums(part / file):
                 problems.append(VerificationFailed("bundle.not_recorded", file=f"{name}/{file}"))
         elif _sha256(part / file) != recorded[file] and strip_signature(part / file, recorded[file]) is None:
-            problems.append(VerificationFailed("bundle.changed", file=f"{name}/{file}"))
+            code = "appended" if begins_as_recorded(part / file, recorded[file]) else "changed"
+            problems.append(VerificationFailed(f"bundle.{code}", file=f"{name}/{file}"))
     return problems
 
 
