@@ -243,7 +243,7 @@ class Marginals(Slotted, ManySums):
     id = ID
     family = Family.DATASET
     promises = ("approximate_dp", "pure_dp")
-    version = 4  # pairs of a declared target come first, coarser than others; cells are searched
+    version = 3  # pairs of a declared target come first, cells are searched, of numbers with decimals too
     usual = True
     rows = Rows.SYNTHETIC
     invented = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -40,14 +40,6 @@ RARE = 2
 """
 BLOCK = 2**15
 """Rows counted at once: so many stay where the processor is quick."""
-NOISE, NOISE_OF_TARGET = Fraction(1, 2), Fraction(1, 8)
-"""Part of all rows that the noise of a pair may add up to which is counted by declarations alone.
-
-Less of it with a target, whose rare values have few rows for the noise of all cells. ε = 1, δ = 10⁻⁶, 24
-splits: what a model of invented rows lost of the area under the curve that one of the people reaches was
-.054 by half of the rows and .039 by an eighth where one of 30 has the rare value (7,165 rows of 7 columns),
-.023 and .016 with visits (9,567), .025 and .016 with a survey (2,784); by a sixteenth .039, .021, .019.
-"""
 STEPS, LAST_STEPS, ENOUGH = 40, 100, 0.01
 """Of a fit after each round and after the last, and the gain of ten steps below which it ends.
 
@@ -138,8 +130,8 @@ def learn(
     impossible
         Cells of two columns that no row may be in, by the places of the columns.
     target
-        The place of a column whose pairs are measured first, by its declaration alone. As the schedule has a
-        target or none.
+        The place of a column whose pairs are measured first, by its declaration alone; when further ones are
+        chosen they count twice as much as others. As the schedule has a target or none.
     weights
         In whole steps, what every row counts; None: each counts as one. What the schedule says of rows is
         then said of steps.
@@ -176,20 +168,19 @@ def learn(
     candidates = _all_pairs(measured, schedule, ordered) if schedule.has_all else []
     candidates = candidates or _candidates(measured, schedule, ordered)
     counts = _counts(candidates, codes, weights)
-    star, aimed = {pair: pair[1] for pair in schedule.firsts}, set[Attributes]()
+    star = {pair: pair[1] for pair in schedule.firsts}
     if target is not None and schedule.star > len(schedule.of_slot):
         star = {(min(one, target), max(one, target)): one for one in range(len(sizes)) if one != target}
-        aimed = set(star)
     if (slot := schedule.slot) is not None:  # else the slot alone: never a table that has more noise
         star |= dict.fromkeys(schedule.of_slot, slot)
     only_single, left = False, schedule.pairs
     while left:
         progress.step(1 - left / schedule.pairs, "synthesis.rounds")
         if star and left == schedule.pairs:
-            chosen = _star(candidates, star, schedule, aimed - set(schedule.of_slot))
+            chosen = _star(candidates, star, schedule)
             noisy = [schedule.scale_of(pair) for pair in star]
         else:
-            scores = _scores(model, candidates, counts, schedule, noise)
+            scores = _scores(model, candidates, counts, schedule, noise, target=target)
             most = min(left, schedule.batch)
             chosen, only_single = _choose(scores, candidates, model.pairs, schedule, noise, only_single, most)
             noisy = [schedule.pair] * len(chosen)
@@ -380,30 +371,22 @@ def _choose(
     return chosen, only_single
 
 
-def _star(
-    candidates: Sequence[Candidate],
-    pairs: Mapping[Attributes, int],
-    schedule: Schedule,
-    aimed: Collection[Attributes],
-) -> list[int]:
+def _star(candidates: Sequence[Candidate], pairs: Mapping[Attributes, int], schedule: Schedule) -> list[int]:
     """Return the places of pairs that are measured first, by declarations alone.
 
     Parameters
     ----------
     pairs
         For each, the column of it that is measured once more alone where the model has no room for the pair.
-    aimed
-        Those of them that hold a declared target.
 
     Notes
     -----
-    Of each the finest of the offered resolutions whose noise adds up to less than `NOISE` of the rows, or
-    `NOISE_OF_TARGET`; else the coarsest.
+    Of each the finest of the offered resolutions whose noise adds up to less than half of the rows, else the
+    coarsest.
     """
     found = []
     for pair, alone in pairs.items():
-        most = schedule.about_rows * float(NOISE_OF_TARGET if pair in aimed else NOISE)
-        enough = most / schedule.deviation(schedule.scale_of(pair))
+        enough = schedule.about_rows / (2 * schedule.deviation(schedule.scale_of(pair)))
         own = {prod(one.shape): at for at, one in enumerate(candidates) if one.attributes == pair}
         if own:
             fitting = [cells for cells in own if cells < enough]
@@ -446,12 +429,15 @@ def _scores(
     counts: Sequence[Codes],
     schedule: Schedule,
     noise: Noise,
+    *,
+    target: int | None = None,
 ) -> Codes:
     """Return for every candidate how far the model is from its rows, less what noise alone would make.
 
     Notes
     -----
-    Whole numbers: a row moves the sum of differences by at most one for each cell that it moves.
+    Whole numbers: a row moves the sum of differences by at most one for each cell that it moves, and half of
+    it, rounded down, by no more.
     """
     n = MODEL_ROWS
     rows = rows_of(model, n, noise)
@@ -460,5 +446,7 @@ def _scores(
     found = []
     for candidate, exact, made in zip(candidates, counts, _counts(candidates, rows), strict=True):
         expected = np.rint(made * (model.total / n)).astype(np.int64)
-        found.append(int(np.abs(exact - expected).sum()) - round(penalty * prod(candidate.shape)))
+        score = int(np.abs(exact - expected).sum()) - round(penalty * prod(candidate.shape))
+        counts_half = target is not None and target not in candidate.attributes
+        found.append(score // 2 if counts_half else score)
     return np.array(found, dtype=np.int64)
