@@ -60,12 +60,12 @@ def kind(package: ModuleType, base: Any, wanted: str) -> Any | None:
 
 def kinds(package: ModuleType, base: Any) -> list[Any]:
     """Return every concrete class of a kind below a package, see `instances`."""
-    for name in _modules(package):
+    for name in modules(package):
         importlib.import_module(name)
     return _kinds(base, f"{package.__name__}.")
 
 
-def _modules(package: ModuleType) -> Iterator[str]:
+def modules(package: ModuleType) -> Iterator[str]:
     """Yield the modules of a package and of those right below it: what lies deeper is a part of these."""
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         yield module.name

@@ -33,9 +33,9 @@ def add_commands(add: Commands) -> None:
 
 def completion_command(options: argparse.Namespace) -> Answer:
     """Return the script for a shell, made from the commands that there are."""
-    from engine.methods.catalogue import methods
+    from engine.methods.listing import listed
 
-    words = words_of(options.root, tuple(one.id for one in methods()))
+    words = words_of(options.root, tuple(one.id for one in listed()))
     return {"script": _fish(words) if options.shell == "fish" else _bash(words, options.shell)}, 0
 
 

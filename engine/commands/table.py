@@ -32,22 +32,24 @@ def add_commands(add: Commands) -> None:
 
 def methods_command(options: argparse.Namespace) -> Answer:
     """Return the catalogue, or one declaration."""
-    from engine.methods.catalogue import method, methods
-    from engine.methods.declaration import declaration
+    from engine.methods.listing import listed
 
     if options.id:
+        from engine.methods.catalogue import method
+        from engine.methods.declaration import declaration
+
         return declaration(method(options.id), language=options.language), 0
-    listed = [
+    found = [
         {
             "id": one.id,
             "version": one.version,
-            "family": one.family.value,
+            "family": one.family,
             "promises": list(one.promises),
             "title": texts.text(f"methods.{one.id}.title", language=options.language),
         }
-        for one in methods()
+        for one in listed()
     ]
-    return {"methods": listed}, 0
+    return {"methods": found}, 0
 
 
 def inspect_command(options: argparse.Namespace) -> Answer:

@@ -243,7 +243,7 @@ class Marginals(Slotted, ManySums):
     id = ID
     family = Family.DATASET
     promises = ("approximate_dp", "pure_dp")
-    version = 3  # pairs of a declared target come first, cells are searched, of numbers with decimals too
+    version = 4  # tables of a target are as coarse as its rarer classes need
     usual = True
     rows = Rows.SYNTHETIC
     invented = True

@@ -81,7 +81,7 @@ class Logistic(ProductSums):
     id = ID
     summable = True
     family = Family.MODEL
-    version = 2  # limits that are bounds
+    version = 3  # limits that count what the noise makes of the lengths of steps
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(

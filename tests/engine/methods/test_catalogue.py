@@ -10,7 +10,7 @@ import pytest
 
 from engine import discovery
 from engine.errors import InputRefused
-from engine.methods import catalogue
+from engine.methods import catalogue, listing
 from engine.methods.catalogue import method, methods
 
 ROOT = Path(__file__).parents[3]
@@ -69,3 +69,33 @@ def test_what_is_no_method_is_refused_by_name(unknown: str) -> None:
     with pytest.raises(InputRefused) as refused:
         method(unknown)
     assert refused.value.code == "plan.unknown_method"
+
+
+def test_what_is_written_of_the_methods_is_what_they_say() -> None:
+    """Where this fails after a method changed: ``python -m engine.methods.listing``."""
+    file = ROOT / "resources" / listing.NAME
+    assert file.read_text(encoding="utf-8") == listing.written()
+
+
+def test_a_method_that_was_not_written_down_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    honest, found = listing.imported, listing.modules
+
+    def imported() -> tuple[listing.Listed, ...]:
+        calls.append("imported")
+        return honest()
+
+    monkeypatch.setattr(listing, "imported", imported)
+    assert listing.listed() == honest() and not calls
+    own = "engine.methods.statistics.of_somebody"
+    monkeypatch.setattr(listing, "modules", lambda package: [*found(package), own])
+    assert listing.listed() == honest() and calls == ["imported"]
+
+
+def test_the_list_of_methods_imports_none() -> None:
+    code = (
+        "import sys; from engine.__main__ import main; assert main(['methods', '--json']) == 0;"
+        "print('\\n' + str('engine.methods.statistics.counts' in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

@@ -38,6 +38,14 @@ RARE = 2
 
 20,000 people of an invented hospital, ε = 1, ages beside numbers of stays: .030, .029, .027 with 0, 1, 2.
 """
+FEW_CLASSES = 10
+"""Cells of a target up to which its first tables are made coarse by the rarer ones of them."""
+FEWEST_TELLING = 3
+"""Cells of another column beside such a target at least: two of equal weight cannot tell a tail.
+
+A class of one in 30 rows beside six scores, 7,200 rows, ε = 1 with a δ: area under the curve by these tables
+alone .77, .80, .79, .79, .78 with 2, 3, 4, 5, 8 cells, .71 with 33 (.81 without noise).
+"""
 BLOCK = 2**15
 """Rows counted at once: so many stay where the processor is quick."""
 STEPS, LAST_STEPS, ENOUGH = 40, 100, 0.01
@@ -130,8 +138,8 @@ def learn(
     impossible
         Cells of two columns that no row may be in, by the places of the columns.
     target
-        The place of a column whose pairs are measured first, by its declaration alone; when further ones are
-        chosen they count twice as much as others. As the schedule has a target or none.
+        The place of a column whose pairs are measured first, by its declaration alone. As the schedule has a
+        target or none.
     weights
         In whole steps, what every row counts; None: each counts as one. What the schedule says of rows is
         then said of steps.
@@ -177,18 +185,20 @@ def learn(
     while left:
         progress.step(1 - left / schedule.pairs, "synthesis.rounds")
         if star and left == schedule.pairs:
-            chosen = _star(candidates, star, schedule)
+            tables = _star(candidates, star, schedule, target=target, measured=measured, ordered=ordered)
+            exact = _counts(tables, codes, weights)
             noisy = [schedule.scale_of(pair) for pair in star]
         else:
-            scores = _scores(model, candidates, counts, schedule, noise, target=target)
+            scores = _scores(model, candidates, counts, schedule, noise)
             most = min(left, schedule.batch)
             chosen, only_single = _choose(scores, candidates, model.pairs, schedule, noise, only_single, most)
+            tables, exact = [candidates[one] for one in chosen], [counts[one] for one in chosen]
             noisy = [schedule.pair] * len(chosen)
         measured += [
-            _measure(candidates[one], counts[one], schedule, scale, noise)
-            for one, scale in zip(chosen, noisy, strict=True)
+            _measure(one, cells, schedule, scale, noise)
+            for one, cells, scale in zip(tables, exact, noisy, strict=True)
         ]
-        left -= len(chosen)
+        left -= len(tables)
         model.fit(measured, steps=effort * (STEPS if left else LAST_STEPS), enough=enough)
     settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
     return Learnt(model, tuple(measured[len(given) :]))
@@ -371,29 +381,88 @@ def _choose(
     return chosen, only_single
 
 
-def _star(candidates: Sequence[Candidate], pairs: Mapping[Attributes, int], schedule: Schedule) -> list[int]:
-    """Return the places of pairs that are measured first, by declarations alone.
+def _star(
+    candidates: Sequence[Candidate],
+    pairs: Mapping[Attributes, int],
+    schedule: Schedule,
+    *,
+    target: int | None,
+    measured: Sequence[Measured],
+    ordered: Sequence[int],
+) -> list[Candidate]:
+    """Return the tables of pairs that are measured first, by declarations and noisy single columns alone.
 
     Parameters
     ----------
     pairs
         For each, the column of it that is measured once more alone where the model has no room for the pair.
+    target
+        What is to be predicted; None where nothing is.
+    measured
+        Single columns.
 
     Notes
     -----
-    Of each the finest of the offered resolutions whose noise adds up to less than half of the rows, else the
-    coarsest.
+    Beside a target of few cells: `_telling`. Of every other pair the finest of the offered resolutions whose
+    noise adds up to less than half of the rows, else the coarsest.
     """
+    single = {one.attributes[0]: one.counts for one in measured if len(one.attributes) == 1}
     found = []
     for pair, alone in pairs.items():
-        enough = schedule.about_rows / (2 * schedule.deviation(schedule.scale_of(pair)))
-        own = {prod(one.shape): at for at, one in enumerate(candidates) if one.attributes == pair}
-        if own:
-            fitting = [cells for cells in own if cells < enough]
-            found.append(own[max(fitting) if fitting else min(own)])
+        deviation = schedule.deviation(schedule.scale_of(pair))
+        own = {prod(one.shape): one for one in candidates if one.attributes == pair}
+        if not own:
+            found += [one for one in candidates if one.attributes == (alone,)]
+        elif target in pair and pair not in schedule.of_slot and len(single[target]) <= FEW_CLASSES:
+            most = _telling(single[target], deviation, columns=len(single) - 1)
+            found.append(
+                Candidate(
+                    pair,
+                    tuple(
+                        np.arange(len(single[one]))
+                        if one == target
+                        else groups(
+                            single[one], most + (0 < ordered[one] < len(single[one])), ordered=ordered[one]
+                        )
+                        for one in pair
+                    ),
+                )
+            )
         else:
-            found += [at for at, one in enumerate(candidates) if one.attributes == (alone,)]
+            fitting = [cells for cells in own if cells < schedule.about_rows / (2 * deviation)]
+            found.append(own[max(fitting) if fitting else min(own)])
     return found
+
+
+def _telling(counts: arrays.Floats, deviation: float, *, columns: int) -> int:
+    """Return how many cells of another column tell most of a target, beside the noise on each.
+
+    Parameters
+    ----------
+    counts
+        Of the cells of the target, with noise.
+    deviation
+        Of the noise on each cell of the two.
+    columns
+        How many there are beside the target.
+
+    Notes
+    -----
+    With m rows in a rarer class, noise σ in each of g cells moves its log-odds there by σg/m; over k columns
+    that is a variance of k(σg/m)² in their sum. What cells are too coarse for falls with 1/g². Both together
+    are least where g² = m/(σ√k), but for a constant near 1. m is the mean over rows of rarer classes, so that
+    a class of a few rows does not make all tables coarse.
+
+    Examples
+    --------
+    >>> _telling(np.array([7000.0, 240]), 23.0, columns=6)
+    3
+    >>> _telling(np.array([5000.0, 5000]), 23.0, columns=6)
+    9
+    """
+    rarer = np.sort(np.maximum(counts.ravel(), 0))[:-1]
+    rows = float((rarer**2).sum() / max(rarer.sum(), 1.0))
+    return max(FEWEST_TELLING, round(sqrt(rows / (deviation * sqrt(max(columns, 1))))))
 
 
 def _widest(candidates: Sequence[Candidate], single: Sequence[int]) -> int:
@@ -429,15 +498,12 @@ def _scores(
     counts: Sequence[Codes],
     schedule: Schedule,
     noise: Noise,
-    *,
-    target: int | None = None,
 ) -> Codes:
     """Return for every candidate how far the model is from its rows, less what noise alone would make.
 
     Notes
     -----
-    Whole numbers: a row moves the sum of differences by at most one for each cell that it moves, and half of
-    it, rounded down, by no more.
+    Whole numbers: a row moves the sum of differences by at most one for each cell that it moves.
     """
     n = MODEL_ROWS
     rows = rows_of(model, n, noise)
@@ -447,6 +513,5 @@ def _scores(
     for candidate, exact, made in zip(candidates, counts, _counts(candidates, rows), strict=True):
         expected = np.rint(made * (model.total / n)).astype(np.int64)
         score = int(np.abs(exact - expected).sum()) - round(penalty * prod(candidate.shape))
-        counts_half = target is not None and target not in candidate.attributes
-        found.append(score // 2 if counts_half else score)
+        found.append(score)
     return np.array(found, dtype=np.int64)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
+from engine.methods.models import descent
 from engine.methods.models.descent import DescentPlan, Slopes, fit, foreseen
 from engine.methods.models.design import Design
 from engine.methods.models.linear_model import effects, scores
@@ -335,6 +336,32 @@ def held(n, going, classes, delta, releases=40):
 def test_bands_are_rather_too_wide_than_too_narrow(classes):
     """Columns that say nearly the same: of where they differ noise said more than rows; 79 of 100 held."""
     assert min(held(800, 0.9, classes, delta) for delta in (SMALL, Fraction(0))) > 0.93
+
+
+@pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
+def test_noise_of_products_alone_spreads_the_weights_too(delta, monkeypatch):
+    """By the lengths of steps, of which a half and more is counted; before, bands counted nothing of it."""
+    honest = Division.noisy
+    monkeypatch.setattr(
+        Division,
+        "noisy",
+        lambda self, name, exact, noise: (
+            honest(self, name, exact, noise) if name == descent.PRODUCTS else np.asarray(exact, float)
+        ),
+    )
+    monkeypatch.setattr(descent, "covariance", lambda *asked, **further: np.zeros((7, 7)))
+    chance = np.random.default_rng(5)
+    numbers = np.clip(chance.normal(0, 0.25, (455, 1)) + chance.normal(0, 0.15, (455, 6)), -1, 1)
+    target = 8 * numbers[:, 0] + 4 * numbers[:, 1] + chance.logistic(size=455) > 0
+    every = Points(np.asarray(numbers * PER_SIDE, np.int16), (), (0,) * 6)
+    given = replace(plan(delta, rows=455), widths=(0,) * 6)
+    fits = [
+        fit(every, target * np.int64(RESIDUAL_STEPS), given, noise=seeded_noise(seed)).solution
+        for seed in range(40)
+    ]
+    spread = np.array([one.weights for one in fits]).var(axis=0, ddof=1).sum()
+    told = np.mean([np.diag(one.covariance).sum() for one in fits])
+    assert 0.45 < told / spread < 1.3
 
 
 def test_what_is_foreseen_is_what_happens():
