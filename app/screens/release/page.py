@@ -450,6 +450,11 @@ class ReleasePage(Page):
         self.enter()
 
     def _begin(self, approval: Path | None = None) -> None:
+        if self.runner.busy(
+            SLOT
+        ):  # another one in its place would stop it, and leave what it spent for nothing
+            self.notify(words.say("app.release.underway"), words.say("app.release.underway_do"), tone="care")
+            return
         if self.study.target is None:
             self.frame.go("preview")
             return
