@@ -120,13 +120,14 @@ class Cost:
         (0.43, inf)
         """
         amount = positive(budget, name="budget", largest=LARGEST_AMOUNT)
-        spare = float(amount) - self.least
+        spare = amount - self.people * self.minimum  # exact: both may be large and nearly the same
+        growth = self.people * (self.compensation - (0 if self.printed_minimum else self.minimum))
         if spare <= 0:
             return 0.0
-        if spare >= self.growth:
+        if spare >= growth:
             return math.inf
         # ε = c / ln((E − E_min) / (budget − E_min)).
-        return float(self.c) / math.log(self.growth / spare)
+        return float(self.c) / math.log1p(float(growth / spare - 1))
 
     def calibrated(self, *, epsilon: Number, share_of_liability: Number) -> Cost:
         """Return the same cost with the c that makes one defended point true.

@@ -126,15 +126,17 @@ def as_claimed(promise: Promise) -> Promise:
 def _costs_less(loss: Loss) -> bool:
     """Say whether events cost clearly less than is stated: added up, or else by their ρ.
 
-    A method may state what its ρ gives at δ, or the less that is exact: both are no more than that.
+    A method may state what its ρ gives at δ, or the less that is exact: both are no more than that. Pure
+    answers have a ρ, too: a service with a δ states of them what squares of levels give.
     """
     leaves, level = loss.events.together(loss.neighbours), _BORNE_OUT * loss.epsilon
-    added = _add(leaves, loss.neighbours)
-    if added is not None:
-        return added.epsilon < level
     rest, stated, failure = _apart(leaves)
     left = loss.delta - failure
-    return left > 0 and stated + _concentrated(rest, left) < level
+    is_known = bool(rest) and left > 0 and all(leaf.concentrated() is not None for leaf in rest)
+    if is_known and stated + _concentrated(rest, left) >= level:
+        return False
+    added = _add(leaves, loss.neighbours)
+    return left > 0 if added is None else added.epsilon < level
 
 
 def total(promises: Iterable[Promise], *, delta: Fraction, neighbours: Neighbours | None = None) -> Total:

@@ -134,7 +134,7 @@ def link_exactly(
         first = np.full(count, -1, dtype=np.int64)
         first[rows] = np.arange(table.n_rows)
         linked[records] = np.where(candidates[records] == 1, first[sought], -1)
-        if truth is not None:
+        if truth is not None and table.n_rows:
             there = truth[records]
             agrees[records] = (there >= 0) & (rows[np.maximum(there, 0)] == sought)
     hits = candidates > 0 if truth is None else agrees

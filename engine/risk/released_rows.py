@@ -24,6 +24,8 @@ LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Up to where cells are told apart by how far they are: alike first, cells that cannot be the same last."""
 SHRUNK = 5
 _TIE = 1e-6
+SPELT = 1e-4
+"""How far cells are apart at least that mean the same and are written in two ways, as 1 and 01."""
 _RANGE = re.compile(r"[\[(](.+), (.+)([\])])")
 
 
@@ -79,10 +81,11 @@ def found_again(
 
     Notes
     -----
-    Cells are apart by 0 where they read alike, by their difference in the range of the column where both are
-    numbers or days, by the share of the values looked for that fit where the released one is a range or a
-    group that the original value fits, by `APART` otherwise; distances add up. Of more than `MOST_ROWS`
-    released rows so many evenly spaced ones are taken. No bound: who knows other columns finds others.
+    Cells are apart by 0 where they are written alike and by `SPELT` at least where they are not: by their
+    difference in the range of the column where both are numbers or days, by the share of the values looked
+    for that fit where the released one is a range or a group that the original value fits, by `APART`
+    otherwise; distances add up. Of more than `MOST_ROWS` released rows so many evenly spaced ones are taken.
+    No bound: who knows other columns finds others.
 
     Examples
     --------
@@ -199,7 +202,7 @@ class _Column:
             both = np.abs(numbers[:, None] - theirs[None, :]) / width
             table = np.where(np.isnan(both), table, np.minimum(both, APART))
         alike = np.array(values, dtype=object)[:, None] == np.array(shown, dtype=object)[None, :]
-        self.table = np.where(alike, 0.0, table).astype(np.float32)
+        self.table = np.where(alike, 0.0, np.maximum(table, SPELT)).astype(np.float32)
         self.distances = self.table
 
     def weighed(self, turns: Codes) -> _Column:
@@ -223,7 +226,7 @@ class _Column:
 
     def is_alike(self, turn: int, row: int) -> bool:
         """Say whether the cell of a released row reads as the one that is looked for."""
-        return bool(self.distances[self.sought[turn], self.codes[row]] == 0)
+        return bool(self.distances[self.sought[turn], self.codes[row]] <= SPELT)
 
     def apart(self, turn: int) -> npt.NDArray[np.float32]:
         """Return how far the cell that is looked for is from that of every released row."""

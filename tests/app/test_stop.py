@@ -123,3 +123,24 @@ def test_a_folder_that_is_taken_costs_nothing(at_preview: Window, qtbot: Any, tm
     assert "already exists" in at_preview.notice.words()
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["letter.txt"]
     assert Ledger(at_preview.study.ledger_path).holdings() == []
+
+
+@pytest.mark.guarantee
+def test_a_second_press_while_it_runs_neither_stops_it_nor_spends_again(
+    at_preview: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing hinders going back to Preview meanwhile; the button there released once more in its place."""
+    from engine.release import run as module
+
+    gate = Gate(monkeypatch, module, "make", before=False)
+    click(qtbot, at_preview.footer.findChild(QAbstractButton, "next"))
+    qtbot.waitUntil(gate.reached.is_set, timeout=60_000)
+    at_preview.go("preview")
+    click(qtbot, at_preview.footer.findChild(QAbstractButton, "next"))
+    assert at_preview.step == "release"
+    assert words.say("app.release.underway") in at_preview.notice.words()
+    gate.open.set()
+    qtbot.waitUntil(lambda: not at_preview.runner.busy(), timeout=60_000)
+    ledger = Ledger(at_preview.study.ledger_path)
+    assert [entry.state for entry in ledger.entries()] == ["complete"]
+    assert at_preview.study.result("bundle") is not None

@@ -426,7 +426,19 @@ class ReleasePage(Page):
         else:
             ask_file(self, words.say("app.staff.which_approval"), lambda file: self._begin(Path(file)))
 
+    def _is_underway(self) -> bool:
+        """Say that a release is being made, where one is.
+
+        Another one in its place would stop it, and leave what it spent for nothing.
+        """
+        if not self.runner.busy(SLOT):
+            return False
+        self.notify(words.say("app.release.underway"), words.say("app.release.underway_do"), tone="care")
+        return True
+
     def _prepare(self, file: str) -> None:
+        if self._is_underway():
+            return
         self.work(
             prepare_release,
             self.study.plan_as_read,
@@ -450,6 +462,8 @@ class ReleasePage(Page):
         self.enter()
 
     def _begin(self, approval: Path | None = None) -> None:
+        if self._is_underway():
+            return
         if self.study.target is None:
             self.frame.go("preview")
             return

@@ -35,6 +35,8 @@ from engine.table.missing_words import missing_words
 from engine.table.patterns import LONGEST, MISSING_CODES, date_order_of
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 
+_FEW_GROUPED = 3
+"""So many cells that can be read in two ways are reported, no fewer."""
 _SNIFFED = 500
 _LONG_CELL = 200
 _FORMULA = r"^(=|@|[+-][A-Za-z(])"
@@ -165,7 +167,23 @@ def _numbers(
         values = _whole_numbers(written)
         if values is not None:
             return _exact(values, text), text
+    _either_way(text, signs, place)
     return read, text
+
+
+def _either_way(text: Cells, signs: NumberSigns, place: _Place) -> None:
+    """Report decimals that may be thousands: three digits after every mark, as in 1.000 and 1.500."""
+    if signs.thousands:
+        return
+    mark = re.escape(signs.decimal)
+    either = rf"^\s*[+-]?([1-9]\d{{0,2}}{mark}\d{{3}}|\d{{1,3}})\s*$"
+    if not pc.all(pc.match_substring_regex(text[:_SNIFFED], either)).as_py():
+        return
+    if not pc.all(pc.match_substring_regex(text, either)).as_py():
+        return
+    grouped = _numpy(pc.match_substring(text, signs.decimal))
+    if int(grouped.sum()) >= _FEW_GROUPED:
+        place.note_where("table.thousands_or_decimals", grouped, decimal=signs.decimal)
 
 
 def _whole_numbers(text: Cells) -> npt.NDArray[np.int64] | None:

@@ -31,6 +31,15 @@ def looked(original, released, columns, origin, person=None):
     )
 
 
+def test_cells_that_mean_the_same_and_are_written_in_two_ways_tell_people_apart():
+    rows = [["1"], ["01"], ["1.0"], ["1E2"], ["100"]]
+    for column in (TOWN, AGE):
+        columns = [Column("cell", column.role, column.kind)]
+        assert looked(rows, rows, columns, range(5)).right == 1
+        written = [["2.0"], ["3.0"]]  # as a release may write 2 and 3: still read as theirs
+        assert looked([["2"], ["3"]], written, columns, range(2)).exactly == 1
+
+
 def test_rows_as_they_are_are_found_and_rows_that_all_read_alike_by_lot():
     rows = [["31", "a"], ["38", "a"], ["44", "b"], ["47", "c"]]
     same = looked(rows, rows[::-1], [AGE, TOWN], [3, 2, 1, 0])

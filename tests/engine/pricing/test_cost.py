@@ -36,6 +36,15 @@ def test_budgets_beyond_the_curve():
     assert math.isinf(OWED.epsilon_for(550_000))
 
 
+def test_a_budget_just_above_what_is_owed_in_any_case():
+    """What is left of it is the small difference of two large numbers."""
+    least = Fraction(10**9 - 1, 10**9) * 70_000
+    cost = Cost(people=10**9, compensation=Fraction(70_000), minimum=least)
+    spare = Fraction(1, 1000)
+    budget = 10**9 * (least + (cost.compensation - least) * spare)
+    assert cost.epsilon_for(budget) == pytest.approx(1 / math.log(1 / spare), rel=1e-12)
+
+
 def test_printed_form_keeps_its_own_inverse():
     printed = Cost(people=1, compensation=Fraction(100), minimum=Fraction(20), printed_minimum=True)
     assert printed.at(1) == pytest.approx(20 + 100 * math.exp(-1))

@@ -98,6 +98,13 @@ def test_numbers_that_are_near():
     assert near.linked.tolist() == [1]
 
 
+def test_a_table_without_rows_links_nobody():
+    frame = rows(1)
+    nobody = np.full(len(frame), -1)
+    found = link_exactly(encoded(frame.head(0)), encoded(frame), NAMES, truth=nobody)
+    assert (found.found, found.links, found.right, found.expected) == (0, 0, 0, 0.0)
+
+
 def test_nothing_known_links_nobody():
     frame, blank = rows(1), pd.DataFrame({name: [None] for name in NAMES})
     assert link_exactly(encoded(frame), encoded(blank), NAMES).candidates.tolist() == [150]

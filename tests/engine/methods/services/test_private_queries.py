@@ -840,6 +840,24 @@ def test_nothing_but_the_noisy_counts_depends_on_the_rows(tmp_path, monkeypatch,
         assert not different, label
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"parameters": {"questions": [{"kind": "quantile", "value": "age", "epsilon": "1/8"}]}},
+        {"step": "screen", "parameters": {"listed": [{"where": "sex is f", "threshold": 9}], "level": "1/8"}},
+    ],
+    ids=["quantile", "list"],
+)
+def test_a_desk_with_a_delta_goes_on_after_a_visit_of_pure_answers(first, folder):
+    """What a pure answer states there follows from its square: no claim beyond what was drawn."""
+    desk = Visitor(folder, **WITH_DELTA)
+    desk.ask(**first)
+    desk.ask(F)
+    register = desk.ledger.holdings()[0]
+    assert [visit.state for visit in desk.service.visits] == ["complete", "complete"]
+    assert desk.ledger.status(register.id, make_composer(register)).epsilon_spent == 1
+
+
 @pytest.mark.with_reports
 @pytest.mark.parametrize("language", texts.languages())
 def test_papers_of_a_closed_desk_promise_no_further_question(desk, language, monkeypatch):

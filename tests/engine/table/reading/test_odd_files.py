@@ -297,6 +297,25 @@ def test_wrong_decimal_mark(tmp_path):
     assert table.rows()["size"].iloc[50] == "1,5"
 
 
+@pytest.mark.parametrize(
+    ("cells", "rows"),
+    [
+        ("1.000 2.000 1.500", (1, 2, 3)),
+        ("800 1.200 2.300 1.000", (2, 3, 4)),
+        ("1.000 2.000", None),  # so few may be anything
+        ("1.000 2.000 1.500 0.512", None),  # nobody writes thousands so
+        ("1.000 2.000 1.500 2.25", None),
+        ("1.000 2.000 1.500 1200", None),
+    ],
+)
+def test_decimals_that_may_be_thousands(tmp_path, cells, rows):
+    lines = ["name;size", *(f"a;{cell}" for cell in cells.split())]
+    table = read_table(written(tmp_path, "\n".join(lines)))
+    found = findings(table).get("table.thousands_or_decimals")
+    assert (found and found[0].rows) == rows
+    assert table.rows()["size"].iloc[0] == float(cells.split()[0])
+
+
 def test_decimal_mark_given_wrongly(tmp_path):
     path = written(tmp_path, "size;n\n" + "1,5;1\n" * 20)
     assert read_table(path).rows()["size"].tolist() == [1.5] * 20
