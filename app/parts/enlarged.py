@@ -7,7 +7,6 @@ the file.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -32,15 +31,12 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
 
 from app import words
-from app.parts.making import add, empty, hidden, make_button, make_column, make_grid
-from app.parts.plot import ENTER, Chooser
 from app.parts.prose import Heading, Prose
 from app.parts.roles import Role
 from app.parts.views.table import TableBody
@@ -56,7 +52,6 @@ NEAR = 24  # points: as far from a value the pointer may be that is read out
 LEAST_DRAG = 6
 MOST_READ = 5000  # values that are looked through for the nearest
 FORMATS = ("pdf", "png", "svg", "csv")
-OVERVIEW, EDGE = 168, 12  # pixels of the small picture of the whole, and from the edge
 _numbers = count(1)
 
 
@@ -67,8 +62,8 @@ def paint(view: View, width: int, height: int, **options: Any) -> Pixels:
     return figures.paint(view, width, height, **options)
 
 
-def read_out(view: View, language: str) -> tuple[tuple[float, float, str, int], ...]:
-    """Return where values lie on the axes, how each is said, and its line of the table; runs as a job."""
+def read_out(view: View, language: str) -> tuple[tuple[float, float, str], ...]:
+    """Return where values lie on the axes, and how each is said; runs as a job."""
     from engine.report.figures import places
     from engine.report.words import cell, word
 
@@ -78,7 +73,7 @@ def read_out(view: View, language: str) -> tuple[tuple[float, float, str, int], 
         ", ".join(f"{head} {cell(one, language)}".strip() for head, one in zip(heads, row, strict=True))
         for row in table.rows[:MOST_READ]
     ]
-    return tuple((x, y, said[row], row) for x, y, row in places(view) if row < len(said))
+    return tuple((x, y, said[row]) for x, y, row in places(view) if row < len(said))
 
 
 def write(view: View, path: str, **options: Any) -> str:
@@ -99,23 +94,18 @@ def data(view: View, language: str, stays: bool) -> str:
 
 
 class Sheet(QWidget):
-    """The painted picture: dragging zooms or moves, the wheel zooms, arrows step from value to value.
-
-    A click holds a value: until another click the pointer reads out no other one on its way elsewhere.
-    """
+    """The painted picture: dragging zooms or moves, the wheel zooms, arrows step from value to value."""
 
     wanted = Signal(object)  # other limits, None for all of it
     read = Signal(str)
-    taken = Signal()
     SPOKEN_AS: ClassVar = Role.Graphic
 
     def __init__(self) -> None:
         super().__init__()
         self.pixels: Pixels | None = None
         self.image = QImage()
-        self.whole: tuple[Pixels, QImage] | None = None  # of which a part is shown
-        self.values: tuple[tuple[float, float, str, int], ...] = ()
-        self.moves = self.is_held = False
+        self.values: tuple[tuple[float, float, str], ...] = ()
+        self.moves = False
         self.at = -1
         self._from: QPoint | None = None
         self._to = QPoint()
@@ -123,13 +113,11 @@ class Sheet(QWidget):
         self.setMouseTracking(True)
         self.setMinimumSize(320, 220)
 
-    def show_pixels(self, pixels: Pixels, *, is_whole: bool = False) -> None:
+    def show_pixels(self, pixels: Pixels) -> None:
         """Show what was painted."""
         self.pixels = pixels
         form = QImage.Format.Format_RGBA8888
         self.image = QImage(pixels.rgba, pixels.width, pixels.height, 4 * pixels.width, form).copy()
-        if is_whole:
-            self.whole = pixels, self.image
         self.update()
 
     def _ratio(self) -> float:
@@ -166,48 +154,12 @@ class Sheet(QWidget):
         tokens = theme.tokens()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(tokens.colour("accent"), 1.5))
-        if self.pixels is not None and 0 <= self.at < len(self.values) and self._shows(self.at):
+        if self.pixels is not None and 0 <= self.at < len(self.values):
             painter.drawEllipse(self.place_of(*self.values[self.at][:2]), 8, 8)
         if self._from is not None and not self.moves:
             painter.drawRect(QRect(self._from, self._to).normalized())
-        self._paint_overview(painter)
-        painter.setPen(QPen(tokens.colour("accent"), 1.5))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
         if self.hasFocus():
             painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), 8, 8)
-
-    def _shows(self, at: int) -> bool:
-        """Say whether a value lies in the part that is shown."""
-        assert self.pixels is not None
-        return all(
-            min(ends) <= one <= max(ends)
-            for one, ends in zip(self.values[at][:2], self.pixels.limits, strict=True)
-        )
-
-    def overview(self) -> tuple[QRectF, QRectF] | None:
-        """Return where all of it lies small, and which part of that is shown; None while all of it is."""
-        if self.pixels is None or self.whole is None or self.pixels.limits == self.whole[0].limits:
-            return None
-        whole, _ = self.whole
-        (left, right), (low, high) = self.pixels.limits
-        factor, top = OVERVIEW / whole.width, self.place_of(right, high)  # inside the axes, below the legend
-        small = QRectF(top.x() - OVERVIEW - EDGE, top.y() + EDGE, OVERVIEW, whole.height * factor)
-        corners = [
-            QPointF(*whole.place_of(x, y)) * factor + small.topLeft() for x, y in ((left, low), (right, high))
-        ]
-        return small, QRectF(*corners).normalized() & small
-
-    def _paint_overview(self, painter: QPainter) -> None:
-        found = self.overview()
-        if found is None or self.whole is None:
-            return
-        tokens, (small, part) = theme.tokens(), found
-        painter.fillRect(small, tokens.colour("surface"))
-        painter.drawImage(small, self.whole[1])
-        painter.setPen(QPen(tokens.colour("line"), 1))
-        painter.drawRect(small)
-        painter.setPen(QPen(tokens.colour("accent"), 1.5))
-        painter.drawRect(part)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.pixels is not None:
@@ -219,17 +171,17 @@ class Sheet(QWidget):
         if self._from is not None:
             self._to = event.position().toPoint()
             self.update()
-        elif not self.is_held:
+        else:
             self._point_at(event.position())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         begin, self._from = self._from, None
         self.update()
-        if begin is None or self.pixels is None:
-            return
-        if (event.position().toPoint() - begin).manhattanLength() < LEAST_DRAG:
-            self._point_at(event.position())
-            self.is_held = self.at >= 0
+        if (
+            begin is None
+            or self.pixels is None
+            or (event.position().toPoint() - begin).manhattanLength() < LEAST_DRAG
+        ):
             return
         (x0, y0), (x1, y1) = self.value_at(QPointF(begin)), self.value_at(event.position())
         (left, right), (low, high) = self.pixels.limits
@@ -251,8 +203,6 @@ class Sheet(QWidget):
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and self.values:
             step = 1 if key == Qt.Key.Key_Right else -1
             self._read(min(max(self.at + step, 0), len(self.values) - 1))
-        elif key in ENTER and self.at >= 0:
-            self.taken.emit()
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
             self.zoom(STEP)
         elif key == Qt.Key.Key_Minus:
@@ -264,7 +214,7 @@ class Sheet(QWidget):
 
     def _point_at(self, place: QPointF) -> None:
         """Read out the value that is nearest to the pointer, or nothing where none is near."""
-        far = [(self.place_of(x, y) - place).manhattanLength() for x, y, *_ in self.values]
+        far = [(self.place_of(x, y) - place).manhattanLength() for x, y, _ in self.values]
         nearest = min(range(len(far)), key=far.__getitem__, default=-1)
         self._read(nearest if nearest >= 0 and far[nearest] <= NEAR else -1)
 
@@ -275,53 +225,12 @@ class Sheet(QWidget):
             self.update()
 
 
-class PointCard(QWidget):
-    """What is told of the point that is read out, and what takes it."""
-
-    def __init__(self, chooser: Chooser, take: Callable[[], object]) -> None:
-        super().__init__()
-        self.chooser = chooser
-        self.rank = Prose(words.say("app.enlarged.no_point"), tone="quiet", pixels=12)
-        self.lines = make_grid(across=12, down=6)
-        self.lines.setColumnStretch(1, 1)
-        self.differs = hidden(Prose(words.say("app.enlarged.differs"), tone="quiet", pixels=12))
-        self.take = make_button(words.say("app.enlarged.take"), "take-point", take)
-        self.take.setAutoDefault(False)
-        self.take.setEnabled(False)
-        column = make_column(inside=self, spacing=8, margins=0)
-        add(
-            column, Heading(words.say("app.enlarged.point"), size="side"), self.rank, self.lines, self.differs
-        )
-        column.addWidget(self.take)
-
-    def show_point(self, line: int | None) -> None:
-        """Tell of a point, by its line of the table; None: of none."""
-        empty(self.lines)
-        told = None if line is None else self.chooser.tell(line)
-        self.rank.say(words.say("app.enlarged.no_point") if told is None else told.rank)
-        for at, (name, value, differs) in enumerate(() if told is None else told.lines):
-            self.lines.addWidget(Prose(name, tone="quiet", pixels=12), at, 0)
-            self.lines.addWidget(Prose(value, tone="care" if differs else "", pixels=12), at, 1)
-        self.differs.setVisible(told is not None and any(differs for *_, differs in told.lines))
-        self.take.setEnabled(told is not None)
-
-
 class Enlarged(QDialog):
-    """A picture large, over the window that shows it small; with a chooser, a point of it can be taken."""
+    """A picture large, over the window that shows it small."""
 
-    def __init__(
-        self,
-        view: View,
-        runner: JobRunner,
-        parent: QWidget,
-        *,
-        stays: bool = True,
-        chooser: Chooser | None = None,
-    ) -> None:
+    def __init__(self, view: View, runner: JobRunner, parent: QWidget, *, stays: bool = True) -> None:
         super().__init__(parent)
-        self.view, self.runner, self.stays, self.chooser = view, runner, stays, chooser
-        self.card = None if chooser is None else PointCard(chooser, self.take_point)
-        self._nothing = words.say(f"app.enlarged.{'nothing' if chooser is None else 'nothing_taken'}")
+        self.view, self.runner, self.stays = view, runner, stays
         self.limits: Limits | None = None
         self.slot = f"enlarged-{next(_numbers)}"
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -330,7 +239,7 @@ class Enlarged(QDialog):
         self.resize(parent.size() * 0.97)
         self.sheet = Sheet()
         self.sheet.setAccessibleName(words.say("app.enlarged.picture", title=title))
-        self.said = Prose(self._nothing, tone="quiet")
+        self.said = Prose(words.say("app.enlarged.nothing"), tone="quiet")
         self.buttons: dict[str, QPushButton] = {}
         page = QVBoxLayout(self)
         page.setContentsMargins(24, 18, 24, 18)
@@ -343,16 +252,10 @@ class Enlarged(QDialog):
         left.addWidget(self.sheet, 1)
         left.addWidget(self.said)
         body.addLayout(left, 3)
-        beside = QWidget()
-        beside.setLayout(self._beside())
-        beside.setSizePolicy(
-            QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred
-        )  # whatever is told there
-        body.addWidget(beside, 1)
+        body.addLayout(self._beside(), 1)
         page.addLayout(body, 1)
         self.sheet.wanted.connect(self.show_part)
         self.sheet.read.connect(self._say_value)
-        self.sheet.taken.connect(self.take_point)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(60)
@@ -408,11 +311,8 @@ class Enlarged(QDialog):
 
     def _beside(self) -> QVBoxLayout:
         column = QVBoxLayout()
-        column.setContentsMargins(0, 0, 0, 0)
         if self.stays:
             column.addWidget(Prose(words.say("app.enlarged.stays"), tone="care"))
-        if self.card is not None:
-            column.addWidget(self.card)
         column.addWidget(Heading(words.say("app.enlarged.as_table"), size="side"))
         column.addWidget(Prose(words.say("app.enlarged.as_table_why"), tone="quiet", pixels=12))
         self.table = TableBody(as_table(self.view))
@@ -447,29 +347,17 @@ class Enlarged(QDialog):
 
     def _drawn(self, pixels: Pixels) -> None:
         if isValid(self):
-            self.sheet.show_pixels(pixels, is_whole=self.limits is None)
+            self.sheet.show_pixels(pixels)
 
-    def _take_values(self, values: tuple[tuple[float, float, str, int], ...]) -> None:
+    def _take_values(self, values: tuple[tuple[float, float, str], ...]) -> None:
         if isValid(self):
             self.sheet.values = values
 
     def _say_value(self, said: str) -> None:
-        self.said.say(words.say("app.enlarged.under", values=said) if said else self._nothing)
+        self.said.say(
+            words.say("app.enlarged.under", values=said) if said else words.say("app.enlarged.nothing")
+        )
         self.sheet.setAccessibleDescription(said)
-        if self.card is not None:
-            self.card.show_point(self._line())
-
-    def _line(self) -> int | None:
-        """Return the line of the table of the point that is read out."""
-        at = self.sheet.at
-        return self.sheet.values[at][3] if 0 <= at < len(self.sheet.values) else None
-
-    def take_point(self) -> None:
-        """Take the point that is read out, and close the picture."""
-        line = self._line()
-        if self.chooser is not None and line is not None:
-            self.chooser.take(line)
-            self.close()
 
     def copy_picture(self) -> None:
         """Put the picture on the clipboard, with what it says about staying."""

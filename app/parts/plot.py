@@ -7,7 +7,7 @@ painted here is what a person points at and moves, or what has no axes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,25 +25,6 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 PLAIN = Qt.KeyboardModifier.KeypadModifier  # Enter beside the digits
 MOST_LETTERS = 28  # of a name in a picture that is shown large
 STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Left: -1}
-
-
-@dataclass(frozen=True)
-class Told:
-    """What is told of a point: how it ranks, and lines of name, value, and whether that is not yours."""
-
-    rank: str
-    lines: tuple[tuple[str, str, bool], ...] = ()
-
-
-@dataclass(frozen=True)
-class Chooser:
-    """Of a picture whose points can be taken: what is told of one, and how it is taken.
-
-    Both are asked by the number of the point's line in the table of the picture.
-    """
-
-    tell: Callable[[int], Told]
-    take: Callable[[int], None]
 
 
 class Painted(QWidget):
@@ -80,13 +61,7 @@ class Painted(QWidget):
     def enlarge(self) -> Any:
         """Have the window open the picture large, and return what shows it; None where there is none."""
         view, opens = self.picture(), getattr(self.window(), "open_large", None)
-        return (
-            None if view is None or opens is None else opens(view, stays=self.STAYS, chooser=self.chooser())
-        )
-
-    def chooser(self) -> Chooser | None:
-        """Return how a point of the large picture is taken; None where there is nothing to take."""
-        return None
+        return None if view is None or opens is None else opens(view, stays=self.STAYS)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         is_click = event.button() == Qt.MouseButton.LeftButton

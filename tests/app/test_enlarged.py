@@ -9,10 +9,8 @@ import pytest
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QWidget
-from shiboken6 import isValid
 
 from app.parts.enlarged import Enlarged
-from app.parts.plot import Chooser, Told
 from app.parts.views import ViewCard, make_view
 from app.theme import theme
 from app.work.jobs import JobRunner
@@ -32,8 +30,8 @@ def opened(qtbot: Any, runner: JobRunner) -> Any:
     qtbot.addWidget(host)
     made: list[Enlarged] = []
 
-    def open_large(view: View, stays: bool = True, chooser: Chooser | None = None) -> Enlarged:
-        large = Enlarged(view, runner, host, stays=stays, chooser=chooser)
+    def open_large(view: View, stays: bool = True) -> Enlarged:
+        large = Enlarged(view, runner, host, stays=stays)
         large.open()
         made.append(large)
         qtbot.waitUntil(lambda: large.sheet.pixels is not None and not runner.busy(), timeout=30000)
@@ -42,8 +40,7 @@ def opened(qtbot: Any, runner: JobRunner) -> Any:
     host.show()
     yield open_large
     for large in made:
-        if isValid(large):
-            large.close()
+        large.close()
 
 
 @pytest.mark.parametrize("how", ["click", "Enter"])
@@ -75,7 +72,7 @@ def test_every_value_is_read_out_where_it_lies(opened: Any, qtbot: Any, view: Vi
     large = opened(view)
     sheet = large.sheet
     assert sheet.values
-    for x, y, said, _ in sheet.values:
+    for x, y, said in sheet.values:
         place = sheet.place_of(x, y)
         assert sheet.rect().contains(place.toPoint())
         assert sheet.value_at(place) == pytest.approx((x, y))
@@ -92,50 +89,6 @@ def test_every_value_is_read_out_where_it_lies(opened: Any, qtbot: Any, view: Vi
     sheet.at = -1
     qtbot.keyClick(sheet, Qt.Key.Key_Right)
     assert sheet.at == 0 and sheet.values[0][2] in large.said.plain()
-
-
-def test_a_point_is_told_held_and_taken(opened: Any, qtbot: Any) -> None:
-    taken: list[int] = []
-
-    def tell(line: int) -> Told:
-        return Told(f"Number {line}", (("age", f"band {line}", line == 1), ("sex", "f · m", False)))
-
-    large = opened(PLOTTED[2], chooser=Chooser(tell, taken.append))
-    sheet, card = large.sheet, large.card
-    assert not card.take.isEnabled() and "Enter takes" in large.said.plain()
-    places = [sheet.place_of(x, y) for x, y, *_ in sheet.values]
-    qtbot.mouseClick(sheet, Qt.MouseButton.LeftButton, pos=places[1].toPoint())
-    qtbot.mouseMove(sheet, places[2].toPoint())  # on the way to the button
-    assert card.rank.plain() == "Number 1" and card.take.isEnabled() and card.differs.isVisible()
-    shown = [card.lines.itemAt(at).widget() for at in range(card.lines.count())]
-    assert [one.plain() for one in shown] == ["age", "band 1", "sex", "f · m"]
-    assert [one.property("tone") for one in shown] == ["quiet", "care", "quiet", ""]
-    card.take.click()
-    assert taken == [1]
-    again = opened(PLOTTED[2], chooser=Chooser(tell, taken.append))
-    qtbot.keyClick(again.sheet, Qt.Key.Key_Return)  # of no point
-    assert taken == [1] and again.isVisible()
-    qtbot.keyClick(again.sheet, Qt.Key.Key_Right)
-    qtbot.keyClick(again.sheet, Qt.Key.Key_Return)
-    assert taken == [1, 0] and not again.isVisible()
-
-
-@pytest.mark.parametrize("view", (BARS, CURVE), ids=lambda view: view.kind)
-def test_where_a_part_lies_is_shown_small_while_it_is_a_part(
-    opened: Any, qtbot: Any, runner: JobRunner, view: View
-) -> None:
-    large = opened(view)
-    sheet = large.sheet
-    assert sheet.overview() is None
-    qtbot.keyClick(sheet, Qt.Key.Key_Plus)
-    qtbot.waitUntil(lambda: not runner.busy(), timeout=30000)
-    small, part = sheet.overview()
-    assert sheet.rect().toRectF().contains(small) and small.contains(part)
-    assert part.width() < 0.75 * small.width() and part.height() < 0.75 * small.height()
-    assert (part.center() - small.center()).manhattanLength() < 0.2 * small.width()
-    qtbot.keyClick(sheet, Qt.Key.Key_0)
-    qtbot.waitUntil(lambda: not runner.busy(), timeout=30000)
-    assert sheet.overview() is None
 
 
 def limits(large: Enlarged) -> Any:

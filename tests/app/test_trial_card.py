@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -19,14 +18,11 @@ from app import words
 from app.frame.window import Window
 from app.parts.trial.count_view import interval
 from app.parts.trial.solution import best_first, neighbours, steps_words
-from app.parts.trial.solution_view import FEWEST_ROWS, rows_in_view
 from app.state import draft, flow
 from app.theme import text_font
 from app.work.releasing import Watch, release
 from engine.release import trial as trials
-from engine.release.plan import FileReference, Plan
-from engine.table.hierarchies import Hierarchy
-from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.schema import Domain, Origin
 from tests.app.hands import Hands
 from tests.app.walking import example_plan, settle, write
 
@@ -35,12 +31,7 @@ KA = "datasets.k_anonymity"
 
 def at_trial(window: Window, qtbot: Any, method_id: str, folder: Path, **parameters: Any) -> Any:
     """Open the example of a method where its settings are tried on the rows."""
-    return at_trial_of(window, qtbot, example_plan(method_id, folder), **parameters)
-
-
-def at_trial_of(window: Window, qtbot: Any, plan: Plan, **parameters: Any) -> Any:
-    """Open a plan where its settings are tried on the rows."""
-    window.study.open_plan(plan)
+    window.study.open_plan(example_plan(method_id, folder))
     for step in ("load", "columns", "risk", "purpose", "method", "terms"):
         if step in flow.path(window.study.state):
             window.go(step)
@@ -118,57 +109,6 @@ def test_rows_and_map_are_in_view_and_no_figure_contradicts_another(
     assert note.plain() == "of those that can leave, the least is 5.5\u00a0%"
 
 
-def table_of(columns: int, folder: Path) -> Plan:
-    """Return a plan for a coarser table of people with so many identifying columns, each with three steps."""
-    lots = np.random.default_rng(columns)
-    words_of = ("Kreis Seedorf", "Altmühle", "Weiler am See", "Brunn")
-    frame = pd.DataFrame({f"spalte_{one}": lots.choice(words_of, 1500) for one in range(columns)})
-    frame.insert(0, "nummer", np.arange(1500))
-    frame["befund"] = lots.choice(["a", "b"], 1500)
-    place = folder / "people.csv"
-    frame.to_csv(place, index=False)
-    found = example_plan(KA, folder)
-    steps = Hierarchy(tree={one: ("links" if one < "C" else "rechts",) for one in words_of})
-    schema = Schema(
-        (
-            Column("nummer", Role.PERSON_KEY, Kind.INTEGER),
-            *(
-                Column(name, Role.IDENTIFYING, Kind.CATEGORY, Domain(values=words_of), Origin.DECLARED)
-                for name in frame.columns[1:-1]
-            ),
-            Column("befund", Role.SENSITIVE, Kind.CATEGORY, Domain(values=("a", "b")), Origin.DECLARED),
-        )
-    )
-    columns_of = tuple(
-        replace(one, hierarchy=steps) if one.role is Role.IDENTIFYING else one for one in schema.columns
-    )
-    (source,) = found.files
-    read = {**dict(found.files[source].options), "width": columns + 2}
-    return replace(
-        found,
-        files={source: FileReference(str(place), read)},
-        schemas={source: Schema(columns_of)},
-        parameters={**found.parameters, "columns": list(frame.columns[1:])},
-    )
-
-
-@pytest.mark.parametrize("columns", [2, 4, 5, 6])
-def test_rows_and_map_are_in_view_below_as_many_columns_as_are_drawn(
-    window: Window, qtbot: Any, tmp_path: Path, columns: int
-) -> None:
-    window.resize(1366, 768)
-    page = at_trial_of(window, qtbot, table_of(columns, tmp_path))
-    view = answer_of(page)
-    qtbot.wait(30)
-    assert len(view.locks) == columns
-    low = page.viewport().height()
-    for part in (view.before, view.after, view.plot):
-        assert part.isVisible() and part.mapTo(page.viewport(), QPoint(0, part.height())).y() <= low, part
-    assert view.before.model().rowCount() == rows_in_view(columns) >= FEWEST_ROWS
-    for table in (view.before, view.after):
-        assert table.horizontalScrollBar().maximum() == table.verticalScrollBar().maximum() == 0
-
-
 def test_a_step_and_the_arrows_move_the_point(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = at_trial(window, qtbot, KA, tmp_path)
     view = answer_of(page)
@@ -190,29 +130,6 @@ def test_a_step_and_the_arrows_move_the_point(window: Window, qtbot: Any, tmp_pa
     settle(qtbot, window)
     second = view.shown.candidates[best_first(view.shown)[1]]
     assert window.study.plan.parameters["steps"] == dict(second.changes["steps"])
-
-
-def test_a_point_of_the_large_map_is_told_by_column_and_taken(
-    window: Window, qtbot: Any, tmp_path: Path
-) -> None:
-    page = at_trial(window, qtbot, KA, tmp_path)
-    view = answer_of(page)
-    large = view.plot.enlarge()
-    qtbot.waitUntil(lambda: large.sheet.pixels is not None and bool(large.sheet.values), timeout=30000)
-    other = far_apart(view)
-    one = view.shown.candidates[other]
-    at = next(
-        at
-        for at, (x, y, *_) in enumerate(large.sheet.values)
-        if (x, y) == (pytest.approx(100 * one.lost), one.left_out)
-    )
-    large.sheet._read(at)
-    told = [large.card.lines.itemAt(at).widget() for at in range(large.card.lines.count())]
-    assert [one.plain() for one in told[::2]] == [own.column for own in view.shown.ladders]
-    assert large.card.rank.plain().startswith(f"Number {best_first(view.shown).index(other) + 1} of ")
-    qtbot.keyClick(large.sheet, Qt.Key.Key_Return)
-    settle(qtbot, window)
-    assert window.study.plan.parameters["steps"] == dict(one.changes["steps"]) and view.place == other
 
 
 def test_what_does_not_hold_is_looked_at_and_not_taken(window: Window, qtbot: Any, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from app.parts.making import (
     name_widget,
     turn,
 )
-from app.parts.plot import Chooser, PointPicture, Told
+from app.parts.plot import PointPicture
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
 from app.parts.trial.solution import (
@@ -61,8 +61,8 @@ from engine.views import ScatterView, Series, View
 # --- Every combination of steps as a point --------------------------------------------------------------
 
 POINT, HEIGHT = 4.0, 230
-TICKS, TITLE = 4, 20
-WIDE = 260  # pixels of a column of rows
+TICKS = 4
+WIDE, WIDE_BESIDE = 260, 76  # pixels of a column of rows, and of one beside the picture
 ROW, MISSING = 22, "—"
 
 
@@ -114,29 +114,6 @@ class SolutionPlot(PointPicture):
         x_axis = f"{across}, %" if self.shown.is_share else across
         y_axis = words.say("app.trying.map.upwards")
         return ScatterView(self.accessibleName(), x_axis, y_axis, tuple(series))
-
-    def chooser(self) -> Chooser | None:
-        """Combinations are taken, by the lines of `picture`: those that hold, the others, the one in view."""
-        if self.shown is None:
-            return None
-        shown, yours = self.shown, self.place
-        found = range(len(shown.candidates))
-        lines = [*(at for at in found if shown.candidates[at].holds)]
-        lines += [*(at for at in found if not shown.candidates[at].holds), yours]
-        ranks = {place: rank for rank, place in enumerate(best_first(shown), 1)}
-
-        def tell(line: int) -> Told:
-            one, own = shown.candidates[lines[line]], shown.candidates[yours]
-            rank = words.say("app.trying.map.rank", rank=ranks[lines[line]], count=len(found))
-            return Told(
-                rank,
-                tuple(
-                    (ladder.column, step_words(shown, at, one.steps[at]), one.steps[at] != own.steps[at])
-                    for at, ladder in enumerate(shown.ladders)
-                ),
-            )
-
-        return Chooser(tell, lambda line: self.chosen.emit(lines[line]))
 
     def _told(self, place: int) -> str:
         assert self.shown is not None
@@ -197,8 +174,7 @@ class SolutionPlot(PointPicture):
         painter.setPen(tokens.colour("text"))
         side = Qt.AlignmentFlag.AlignRight
         said = words.say("app.trying.map.most", count=most)
-        over = level - 17 if level - 17 > TITLE else level + 1  # of the axis, whose name stands on top
-        painter.drawText(QRectF(field.left(), over, field.width(), 16), side, said)
+        painter.drawText(QRectF(field.left(), level - 17, field.width(), 16), side, said)
 
     def _paint_axes(self, painter: QPainter) -> None:
         assert self.shown is not None
@@ -297,11 +273,7 @@ class SolutionPlot(PointPicture):
 FIGURES = ("left_out", "alone", "lost")
 BESIDE = 640  # width from which what a step costs stands beside the picture
 MOST_LISTED = 200
-MOST_BESIDE = 6  # columns whose rows, before and after, have room beside the picture
-SIDE_BY_SIDE = 3  # columns whose rows before have room beside those after; of more they stand above them
-ROWS_WIDTH, HALF_WIDTH = 470, 222  # pixels of all columns of rows beside the picture, and of one of two
-MOST_ROWS, FEWEST_ROWS = 10, 2
-LOWER, LOWER_EACH = 12, 38  # pixels that the picture is lower below more columns, and for each of these
+MOST_BESIDE = 3  # columns whose rows, before and after, have room beside the picture
 
 
 TURNS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}  # finer and coarser
@@ -312,13 +284,6 @@ WEIGHTS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4)
 def _made_of(shown: SolutionMap) -> list[tuple[str, tuple[str, ...], int]]:
     """Return what the lines of a map are made of."""
     return [(own.column, own.reads, len(own.sizes)) for own in shown.ladders]
-
-
-def rows_in_view(columns: int) -> int:
-    """Return how many rows are shown below so many columns: on a small screen all of them are in view."""
-    if SIDE_BY_SIDE < columns <= MOST_BESIDE:
-        return max(FEWEST_ROWS, 7 - columns)
-    return MOST_ROWS
 
 
 class LockButton(QAbstractButton):
@@ -388,15 +353,14 @@ class SolutionView(QWidget):
     def _build_rows(self) -> QWidget:
         """Some rows as they are, and as they would read on the steps that are shown."""
         self.rows_part = hidden(QWidget())
-        grid = self._rows_grid = make_grid(across=18, down=4)
+        grid = make_grid(across=18, down=4)
         grid.setContentsMargins(0, 0, 0, 0)
         self.rows_part.setLayout(grid)
-        self._heads: list[QWidget] = []
         self.before, self.after = (
             name_widget(DataTable(words.say(f"app.trying.map.{name}")), f"rows-{name}")
             for name in ("before", "after")
         )
-        for name, table in (("before", self.before), ("after", self.after)):
+        for column, (name, table) in enumerate((("before", self.before), ("after", self.after))):
             table.setProperty("look", "plain")
             table.verticalHeader().setDefaultSectionSize(ROW)
             table.horizontalHeader().setFixedHeight(28)
@@ -404,12 +368,13 @@ class SolutionView(QWidget):
             head = row(make_label(words.say(f"app.trying.map.{name}"), pixels=12, tone="quiet"))
             if table is self.before:
                 head.insertWidget(1, pill(words.say("app.trying.map.stay")))
-            self._heads.append(make_group(head))
-            head.setContentsMargins(0, 0, 0, 0)
+            grid.addLayout(head, 0, column)
+            grid.addWidget(table, 1, column)
+            grid.setColumnStretch(column, 1)
         self.before.verticalScrollBar().valueChanged.connect(self.after.verticalScrollBar().setValue)
         self.after.verticalScrollBar().valueChanged.connect(self.before.verticalScrollBar().setValue)
         self.rows_note = Prose(tone="quiet", pixels=12)
-        grid.addWidget(self.rows_note, 4, 0, 1, 2)
+        grid.addWidget(self.rows_note, 2, 0, 1, 2)
         return self.rows_part
 
     def _show_rows(self) -> None:
@@ -422,11 +387,6 @@ class SolutionView(QWidget):
             self._box.insertWidget(self._box.indexOf(self.impossible) + 1, self.rows_part)
         elif told:
             self._sides.insertWidget(0, self.rows_part, 7)
-        above = SIDE_BY_SIDE < len(shown.ladders) <= MOST_BESIDE
-        self._stand_rows(above)
-        self.plot.setFixedHeight(
-            HEIGHT - (LOWER + LOWER_EACH * (len(shown.ladders) - SIDE_BY_SIDE) if above else 0)
-        )
         if beside:
             self._box.addWidget(self.words_part)
         else:
@@ -436,37 +396,14 @@ class SolutionView(QWidget):
         one, headings = shown.candidates[self.place], [own.column for own in shown.ladders]
         places = zip(shown.ladders, one.steps, strict=True)
         columns = [(own.rows[0], own.rows[step + 1]) for own, step in places]
-        most = rows_in_view(len(headings))
         for side, table in enumerate((self.before, self.after)):
-            cells = ([cell or MISSING for cell in column[side][:most]] for column in columns)
-            rows = list(zip(*cells, strict=True))
+            rows = list(zip(*([cell or MISSING for cell in column[side]] for column in columns), strict=True))
             table.show_rows(headings, rows)
-            table.fit_columns(narrowest=32, widest=self._widest(len(headings)))
-            if above and table is self.after:
-                for column in range(len(headings)):  # under the rows before
-                    table.setColumnWidth(column, self.before.columnWidth(column))
-            head = 0 if above and table is self.after else table.horizontalHeader().height()
-            table.setFixedHeight(head + ROW * len(rows) + (4 if above else 14))
-        count = min(most, len(columns[0][0]))
-        self.rows_note.say(words.say("app.trying.map.rows_note", left_out=one.left_out, count=count))
-
-    @staticmethod
-    def _widest(columns: int) -> int:
-        """Return the most pixels of a column of rows."""
-        if columns > MOST_BESIDE:
-            return WIDE
-        return (HALF_WIDTH if columns <= SIDE_BY_SIDE else ROWS_WIDTH) // columns
-
-    def _stand_rows(self, above: bool) -> None:
-        """Let the rows before stand above those after, under the same headings, or beside them."""
-        grid, at = self._rows_grid, ((0, 0), (2, 0)) if above else ((0, 0), (0, 1))
-        for (line, column), head, table in zip(at, self._heads, (self.before, self.after), strict=True):
-            grid.addWidget(head, line, column)
-            grid.addWidget(table, line + 1, column)
-        self.after.horizontalHeader().setVisible(not above)
-        grid.setColumnStretch(1, 0 if above else 1)
-        grid.setRowStretch(5, 1)
-        self._steps.setVerticalSpacing(2 if above else 6)
+            table.fit_columns(narrowest=32, widest=WIDE if len(headings) > MOST_BESIDE else WIDE_BESIDE)
+            table.setFixedHeight(table.horizontalHeader().height() + ROW * len(rows) + 14)
+        self.rows_note.say(
+            words.say("app.trying.map.rows_note", left_out=one.left_out, count=len(columns[0][0]))
+        )
 
     def _build_figures(self) -> QGridLayout:
         line = make_grid(across=18, down=2)
