@@ -37,6 +37,7 @@ from app.parts.making import (
     turn,
 )
 from app.parts.plot import PointPicture
+from app.parts.point_panel import PointRead, PointReading
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
 from app.parts.trial.solution import (
@@ -96,9 +97,8 @@ class SolutionPlot(PointPicture):
             return None
         scale, found = (100 if self.shown.is_share else 1), self.shown.candidates
         parts = {
-            "holds": [one for one in found if one.holds],
-            "fails_to": [one for one in found if not one.holds],
-            "in_view": [found[self.place]],
+            name: [found[place] for place in places]
+            for name, places in zip(("holds", "fails_to", "in_view"), self._drawn(), strict=True)
         }
         series = [
             Series(
@@ -114,6 +114,49 @@ class SolutionPlot(PointPicture):
         x_axis = f"{across}, %" if self.shown.is_share else across
         y_axis = words.say("app.trying.map.upwards")
         return ScatterView(self.accessibleName(), x_axis, y_axis, tuple(series))
+
+    def _drawn(self) -> tuple[list[int], list[int], list[int]]:
+        """Return the combinations that hold, those that do not, and the one of both that is ringed."""
+        assert self.shown is not None
+        parts: tuple[list[int], list[int]] = ([], [])
+        for place, one in enumerate(self.shown.candidates):
+            if place != self.place:
+                parts[not one.holds].append(place)
+        return *parts, [self.place]
+
+    def reading(self) -> PointReading | None:
+        shown, taken = self.shown, self.place
+        if shown is None:
+            return None
+        found = shown.candidates
+        order = [place for places in self._drawn() for place in places]
+
+        def lines(place: int) -> list[tuple[str, str]]:
+            one = found[place]
+            steps = [
+                (own.column, step_words(shown, ladder, one.steps[ladder]))
+                for ladder, own in enumerate(shown.ladders)
+            ]
+            told = {
+                "left_out": words.say("app.trying.map.people", count=one.left_out),
+                "alone": words.number(one.alone),
+                "lost": write_loss(shown, one.lost),
+            }
+            return steps + [(words.say(f"app.trying.map.{name}"), told[name]) for name in FIGURES]
+
+        def read(row: int) -> PointRead:
+            place, now = order[row], lines(taken)
+            mine = [(*line, line != own) for line, own in zip(lines(place), now, strict=True)]
+            return PointRead(tuple(mine), place == taken, "" if found[place].holds else why(shown, place))
+
+        def take(row: int) -> None:
+            # What was counted meanwhile may have its combinations in another order
+            steps, now = found[order[row]].steps, self.shown
+            same = [] if now is None else [at for at, one in enumerate(now.candidates) if one.steps == steps]
+            if same:
+                self.chosen.emit(same[0])
+
+        return PointReading(read, take)
 
     def _told(self, place: int) -> str:
         assert self.shown is not None
