@@ -328,7 +328,7 @@ FIGURES = ("left_out", "alone", "lost")
 BESIDE = 640  # width from which what a step costs stands beside the picture
 MOST_LISTED = 200
 MOST_BESIDE = 3  # columns whose steps leave room for rows and picture below at any usual size
-LINE, LEAST_LINES = 36, 3.5  # pixels of the steps of a column, and how many are in view at least
+LEAST = 126  # pixels of the steps that are in view at least: those of three columns, and half a line
 LOW = 224  # pixels in which the picture stands with its heading and links, and eight of the rows
 
 
@@ -386,6 +386,7 @@ class StepArea(QScrollArea):
 
     def __init__(self, steps: QGridLayout) -> None:
         super().__init__()
+        self._steps = steps
         self.setObjectName("steps")
         self.setAccessibleName(words.say("app.trying.map.steps_name"))
         self.setWidgetResizable(True)
@@ -401,10 +402,10 @@ class StepArea(QScrollArea):
 
     def needed(self) -> int:
         """Return how high all lines are in the width that there is."""
-        layout = self.widget().layout()
-        layout.activate()
-        width = self.viewport().width()
-        return layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        self._steps.activate()
+        if self._steps.hasHeightForWidth():
+            return self._steps.heightForWidth(self.viewport().width())
+        return self._steps.sizeHint().height()
 
     def fit(self) -> None:
         """Take the height of all lines, or what room there is; of a line that is cut half is seen."""
@@ -593,14 +594,14 @@ class SolutionView(QWidget):
         shown, page = self.shown, self._page()
         if shown is None or page is None or not self.isVisible():
             return
-        high, most = page.viewport().height(), None
-        if self.rows_part.isVisible() and len(shown.ladders) > MOST_BESIDE:
-            above = self._room.mapTo(page.widget(), QPoint(0, 0)).y()
+        high, most, content = page.viewport().height(), None, page.widget()
+        if content is not None and self.rows_part.isVisible() and len(shown.ladders) > MOST_BESIDE:
+            above = self._room.mapTo(content, QPoint(0, 0)).y()
             barred = (self.barred, self.impossible)
             between = sum(one.height() + self._box.spacing() for one in barred if one.isVisible())
             left = high - above - between - self._box.spacing() - LOW
             # A window too low for all has rows and map in view together once it is scrolled.
-            most = max(left, LEAST_LINES * LINE)
+            most = max(left, LEAST)
         self._room.most = most
         self._room.fit()
 
