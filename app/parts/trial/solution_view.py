@@ -329,7 +329,8 @@ BESIDE = 640  # width from which what a step costs stands beside the picture
 MOST_LISTED = 200
 MOST_BESIDE = 3  # columns whose steps leave room for rows and picture below at any usual size
 LEAST = 126  # pixels of the steps that are in view at least: those of three columns, and half a line
-LOW = 224  # pixels in which the picture stands with its heading and links, and eight of the rows
+SMALL = 156  # pixels of the picture where many columns have steps
+LOW = 230  # pixels in which the picture stands with its heading and links, and eight of the rows
 
 
 TURNS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}  # finer and coarser
@@ -602,6 +603,7 @@ class SolutionView(QWidget):
             left = high - above - between - self._box.spacing() - LOW
             # A window too low for all has rows and map in view together once it is scrolled.
             most = max(left, LEAST)
+        self.plot.setFixedHeight(HEIGHT if most is None else SMALL)  # what is taken lies near its lower edge
         self._room.most = most
         self._room.fit()
 
