@@ -48,6 +48,7 @@ from app.parts.exact_field import ExactField
 from app.parts.language import use_language
 from app.parts.making import add, make_column, make_row
 from app.parts.panel import Explanation, Panel
+from app.parts.point_panel import PointReading
 from app.parts.reading_numbers import Reading
 from app.screens.base import Page
 from app.state import draft, files, flow, purposes
@@ -560,11 +561,11 @@ class Window(QWidget):
         theme.choose(mode)
         self.settings.set(theme=mode)
 
-    def open_large(self, view: View, *, stays: bool) -> Any:
+    def open_large(self, view: View, *, stays: bool, reading: PointReading | None = None) -> Any:
         """Open a picture large over the window, and return what shows it."""
         from app.parts.views.figure import open_large  # on first use: it brings the drawing along
 
-        return open_large(view, self.runner, self, stays=stays)
+        return open_large(view, self.runner, self, stays=stays, reading=reading)
 
     def use_language(self, code: str) -> None:
         """Speak another language from now on, everywhere, at the same place."""

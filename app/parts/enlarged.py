@@ -21,6 +21,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPixmap,
     QResizeEvent,
     QShortcut,
     QWheelEvent,
@@ -29,14 +30,19 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
     QFileDialog,
+    QFrame,
     QHBoxLayout,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
 
 from app import words
+from app.parts.making import STRETCH, add, make_column, name_widget
+from app.parts.plot import ENTER
+from app.parts.point_panel import PointPanel, PointReading
 from app.parts.prose import Heading, Prose
 from app.parts.roles import Role
 from app.parts.views.table import TableBody
@@ -51,6 +57,7 @@ STEP = 0.7  # what is left of each axis after a step closer
 NEAR = 24  # points: as far from a value the pointer may be that is read out
 LEAST_DRAG = 6
 MOST_READ = 5000  # values that are looked through for the nearest
+OVERVIEW = QSize(168, 98)  # points of the whole picture beside a part of it
 FORMATS = ("pdf", "png", "svg", "csv")
 _numbers = count(1)
 
@@ -62,8 +69,8 @@ def paint(view: View, width: int, height: int, **options: Any) -> Pixels:
     return figures.paint(view, width, height, **options)
 
 
-def read_out(view: View, language: str) -> tuple[tuple[float, float, str], ...]:
-    """Return where values lie on the axes, and how each is said; runs as a job."""
+def read_out(view: View, language: str) -> tuple[tuple[float, float, str, int], ...]:
+    """Return where values lie on the axes, how each is said, and its line in the numbers; runs as a job."""
     from engine.report.figures import places
     from engine.report.words import cell, word
 
@@ -73,7 +80,7 @@ def read_out(view: View, language: str) -> tuple[tuple[float, float, str], ...]:
         ", ".join(f"{head} {cell(one, language)}".strip() for head, one in zip(heads, row, strict=True))
         for row in table.rows[:MOST_READ]
     ]
-    return tuple((x, y, said[row]) for x, y, row in places(view) if row < len(said))
+    return tuple((x, y, said[row], row) for x, y, row in places(view) if row < len(said))
 
 
 def write(view: View, path: str, **options: Any) -> str:
@@ -98,6 +105,8 @@ class Sheet(QWidget):
 
     wanted = Signal(object)  # other limits, None for all of it
     read = Signal(str)
+    looked = Signal(int)  # at the line of a value among the numbers
+    taken = Signal()
     SPOKEN_AS: ClassVar = Role.Graphic
 
     def __init__(self) -> None:
@@ -105,6 +114,10 @@ class Sheet(QWidget):
         self.pixels: Pixels | None = None
         self.image = QImage()
         self.values: tuple[tuple[float, float, str], ...] = ()
+        self.rows: tuple[int, ...] = ()
+        self.whole: Pixels | None = None
+        self._small = QPixmap()
+        self.kept = False  # a click keeps a point while the pointer goes elsewhere
         self.moves = False
         self.at = -1
         self._from: QPoint | None = None
@@ -119,6 +132,79 @@ class Sheet(QWidget):
         form = QImage.Format.Format_RGBA8888
         self.image = QImage(pixels.rgba, pixels.width, pixels.height, 4 * pixels.width, form).copy()
         self.update()
+
+    def show_whole(self, pixels: Pixels | None) -> None:
+        """Keep the whole picture, small: it says where a part of it lies."""
+        self.whole = pixels
+        if pixels is None:
+            return
+        form = QImage.Format.Format_RGBA8888
+        image = QImage(pixels.rgba, pixels.width, pixels.height, 4 * pixels.width, form)
+        left, top, right, bottom = map(round, pixels.box)
+        part = image.copy(left, top, right - left, bottom - top)
+        small = part.scaled(
+            OVERVIEW * round(self._ratio() + 0.49),
+            Qt.AspectRatioMode.IgnoreAspectRatio,
+            Qt.TransformationMode.SmoothTransformation,
+        )
+        self._small = QPixmap.fromImage(small)
+        self.update()
+
+    def is_part(self) -> bool:
+        """Say whether less is shown than all."""
+        return None not in (self.pixels, self.whole) and self.pixels.limits != self.whole.limits  # type: ignore[union-attr]
+
+    def ring(self) -> QPointF | None:
+        """Return where the value lies that is read; None where it is outside of what is shown."""
+        if self.pixels is None or not 0 <= self.at < len(self.values):
+            return None
+        left, top, right, bottom = (one / self._ratio() for one in self.pixels.box)
+        place = self.place_of(*self.values[self.at][:2])
+        field = QRectF(QPointF(left, top), QPointF(right, bottom)).adjusted(-1, -1, 1, 1)
+        return place if field.contains(place) else None
+
+    def values_in_view(self) -> int:
+        """Return how many values lie within the axes as they are shown."""
+        assert self.pixels is not None
+        (left, right), (low, high) = (sorted(ends) for ends in self.pixels.limits)
+        return sum(left <= x <= right and low <= y <= high for x, y, _ in self.values)
+
+    def overview(self) -> tuple[QRectF, QRectF] | None:
+        """Return where the whole picture is shown small, and the part in it; None while all is shown.
+
+        It lies in the corner of the axes that hides the fewest values.
+        """
+        if not self.is_part():
+            return None
+        assert self.pixels is not None and self.whole is not None
+        ratio = self._ratio()
+        left, top, right, bottom = (one / ratio for one in self.pixels.box)
+        wide, high = OVERVIEW.width(), OVERVIEW.height()
+        if right - left < 2 * wide or bottom - top < 2 * high:
+            wide, high = round((right - left) / 3), round((bottom - top) / 3)
+        sides = (right - wide - 8, left + 8)
+        corners = [QRectF(x, y, wide, high) for y in (top + 8, bottom - high - 8) for x in sides]
+        seen = [self.place_of(x, y) for x, y, _ in self.values]
+        frame = min(corners, key=lambda one: sum(map(one.contains, seen)))
+        (x0, x1), (y0, y1) = self.whole.limits
+        (a, b), (c, d) = self.pixels.limits
+        across = [frame.left() + wide * (one - x0) / (x1 - x0) for one in (a, b)]
+        down = [frame.bottom() - high * (one - y0) / (y1 - y0) for one in (c, d)]
+        part = QRectF(QPointF(across[0], down[1]), QPointF(across[1], down[0])).normalized()
+        return frame, part.intersected(frame)
+
+    def _paint_overview(self, painter: QPainter) -> None:
+        found = self.overview()
+        if found is None:
+            return
+        tokens, (frame, part) = theme.tokens(), found
+        painter.fillRect(frame, tokens.colour("surface"))
+        painter.drawPixmap(frame, self._small, QRectF(self._small.rect()))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(tokens.colour("edge"), 1))
+        painter.drawRect(frame)
+        painter.setPen(QPen(tokens.colour("accent"), 1.5))
+        painter.drawRect(part)
 
     def _ratio(self) -> float:
         """Return how many dots a point of this widget has in what was painted."""
@@ -153,9 +239,11 @@ class Sheet(QWidget):
             painter.drawImage(QRectF(self.rect()), self.image)
         tokens = theme.tokens()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_overview(painter)
         painter.setPen(QPen(tokens.colour("accent"), 1.5))
-        if self.pixels is not None and 0 <= self.at < len(self.values):
-            painter.drawEllipse(self.place_of(*self.values[self.at][:2]), 8, 8)
+        ring = self.ring()
+        if ring is not None:
+            painter.drawEllipse(ring, 8, 8)
         if self._from is not None and not self.moves:
             painter.drawRect(QRect(self._from, self._to).normalized())
         if self.hasFocus():
@@ -182,6 +270,10 @@ class Sheet(QWidget):
             or self.pixels is None
             or (event.position().toPoint() - begin).manhattanLength() < LEAST_DRAG
         ):
+            if begin is not None and self.pixels is not None:
+                self.kept = False
+                self._point_at(event.position())
+                self.kept = self.at >= 0
             return
         (x0, y0), (x1, y1) = self.value_at(QPointF(begin)), self.value_at(event.position())
         (left, right), (low, high) = self.pixels.limits
@@ -203,6 +295,9 @@ class Sheet(QWidget):
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and self.values:
             step = 1 if key == Qt.Key.Key_Right else -1
             self._read(min(max(self.at + step, 0), len(self.values) - 1))
+            self.kept = True
+        elif key in ENTER and self.at >= 0:
+            self.taken.emit()
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
             self.zoom(STEP)
         elif key == Qt.Key.Key_Minus:
@@ -214,6 +309,8 @@ class Sheet(QWidget):
 
     def _point_at(self, place: QPointF) -> None:
         """Read out the value that is nearest to the pointer, or nothing where none is near."""
+        if self.kept:
+            return
         far = [(self.place_of(x, y) - place).manhattanLength() for x, y, _ in self.values]
         nearest = min(range(len(far)), key=far.__getitem__, default=-1)
         self._read(nearest if nearest >= 0 and far[nearest] <= NEAR else -1)
@@ -222,15 +319,26 @@ class Sheet(QWidget):
         if at != self.at:
             self.at = at
             self.read.emit(self.values[at][2] if at >= 0 else "")
+            self.looked.emit(self.rows[at] if 0 <= at < len(self.rows) else -1)
             self.update()
 
 
 class Enlarged(QDialog):
     """A picture large, over the window that shows it small."""
 
-    def __init__(self, view: View, runner: JobRunner, parent: QWidget, *, stays: bool = True) -> None:
+    def __init__(
+        self,
+        view: View,
+        runner: JobRunner,
+        parent: QWidget,
+        *,
+        stays: bool = True,
+        reading: PointReading | None = None,
+    ) -> None:
         super().__init__(parent)
-        self.view, self.runner, self.stays = view, runner, stays
+        self.view, self.runner, self.stays, self.reading = view, runner, stays, reading
+        self._row = -1
+        self._whole_for: bool | None = None
         self.limits: Limits | None = None
         self.slot = f"enlarged-{next(_numbers)}"
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -256,6 +364,8 @@ class Enlarged(QDialog):
         page.addLayout(body, 1)
         self.sheet.wanted.connect(self.show_part)
         self.sheet.read.connect(self._say_value)
+        self.sheet.looked.connect(self._show_point)
+        self.sheet.taken.connect(self.take_point)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(60)
@@ -306,19 +416,49 @@ class Enlarged(QDialog):
             button.setChecked(name == "zoom")
             self.drags.addButton(button)
             line.addWidget(button)
-        line.addStretch(1)
+        self.part = name_widget(Prose(tone="quiet", pixels=12), "part-in-view")
+        self.part.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        line.addWidget(self.part, 1)
         return line
 
     def _beside(self) -> QVBoxLayout:
         column = QVBoxLayout()
-        if self.stays:
-            column.addWidget(Prose(words.say("app.enlarged.stays"), tone="care"))
-        column.addWidget(Heading(words.say("app.enlarged.as_table"), size="side"))
-        column.addWidget(Prose(words.say("app.enlarged.as_table_why"), tone="quiet", pixels=12))
         self.table = TableBody(as_table(self.view))
-        column.addWidget(self.table)
-        column.addStretch(1)
+        about = [
+            Heading(words.say("app.enlarged.as_table"), size="side"),
+            Prose(words.say("app.enlarged.as_table_why"), tone="quiet", pixels=12),
+            self.table,
+        ]
+        if self.stays:
+            column.addWidget(Prose(words.say("app.enlarged.stays"), tone="care", pixels=12))
+        if self.reading is None:
+            add(column, *about, STRETCH)
+            return column
+        # A point with many columns is longer than a small window: it scrolls, what takes it stays in view.
+        self.point, inside = PointPanel(), QWidget()
+        self.point.wanted.connect(self.take_point)
+        add(make_column(inside=inside, spacing=8, margins=(0, 0, 8, 0)), self.point, *about, STRETCH)
+        area = name_widget(QScrollArea(), "beside")
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inside)
+        column.addWidget(area, 1)
+        column.addWidget(self.point.take)
         return column
+
+    def _show_point(self, row: int) -> None:
+        """Show a point line by line; the last one stays while the pointer is at none."""
+        if self.reading is not None and row >= 0:
+            self._row = row
+            self.point.show_point(self.reading.at(row))
+
+    def take_point(self) -> None:
+        """Take the point that is shown beside, where it can be, and close."""
+        if self.reading is not None and self._row >= 0 and self.point.take.isEnabled():
+            row = self._row
+            self.close()
+            self.reading.take(row)
 
     def _choose_drag(self) -> None:
         self.sheet.moves = self.buttons["move"].isChecked()
@@ -346,12 +486,42 @@ class Enlarged(QDialog):
         )
 
     def _drawn(self, pixels: Pixels) -> None:
-        if isValid(self):
-            self.sheet.show_pixels(pixels)
+        if not isValid(self):
+            return
+        self.sheet.show_pixels(pixels)
+        look = theme.tokens().is_dark
+        if self.limits is None:
+            self._take_whole(look, pixels)
+        elif self._whole_for != look:  # the look changed since all of it was shown
+            self.runner.start(
+                paint,
+                self.view,
+                self.sheet.width(),
+                self.sheet.height(),
+                dark=look,
+                language=words.language(),
+                done=lambda whole: self._take_whole(look, whole),
+                slot=f"{self.slot}-whole",
+                lane=SHORT,
+            )
+        self._say_part()
 
-    def _take_values(self, values: tuple[tuple[float, float, str], ...]) -> None:
+    def _take_whole(self, look: bool, pixels: Pixels) -> None:
         if isValid(self):
-            self.sheet.values = values
+            self._whole_for = look
+            self.sheet.show_whole(pixels)
+
+    def _say_part(self) -> None:
+        """Say how much is in view while a part is shown."""
+        count = len(self.sheet.values)
+        tells = self.sheet.is_part() and 0 < count < MOST_READ
+        said = words.say("app.enlarged.part", seen=self.sheet.values_in_view(), count=count) if tells else ""
+        self.part.say(said)
+
+    def _take_values(self, values: tuple[tuple[float, float, str, int], ...]) -> None:
+        if isValid(self):
+            self.sheet.values = tuple(one[:3] for one in values)
+            self.sheet.rows = tuple(one[3] for one in values)
 
     def _say_value(self, said: str) -> None:
         self.said.say(

@@ -61,7 +61,13 @@ class Painted(QWidget):
     def enlarge(self) -> Any:
         """Have the window open the picture large, and return what shows it; None where there is none."""
         view, opens = self.picture(), getattr(self.window(), "open_large", None)
-        return None if view is None or opens is None else opens(view, stays=self.STAYS)
+        if view is None or opens is None:
+            return None
+        return opens(view, stays=self.STAYS, reading=self.reading())
+
+    def reading(self) -> Any:
+        """Return how points are read and taken, see `app.parts.point_panel`; None where there are none."""
+        return None
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         is_click = event.button() == Qt.MouseButton.LeftButton

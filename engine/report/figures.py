@@ -64,7 +64,7 @@ DASHES = {"plain": "-", "accent": "-", "dashed": "--", "dotted": ":"}
 PLAIN_DASHES = ("-", (0, (9, 2.5)), (0, (9, 2, 1.2, 2)), "--")
 MARKERS = ("o", "s", "^", "D")
 MOST_NUMBERS = 400  # written into cells of a grid
-LONGEST_NAME = 40
+LONGEST_NAME, MOST_LINES = 40, 4
 MARK, LINE = "name of a point", "name of a line"
 Limits = tuple[tuple[float, float], tuple[float, float]]
 """Both ends of the axis across, and of the one upwards."""
@@ -86,6 +86,11 @@ class Painter:
     def word(self, label: Label, longest: int = LONGEST_NAME) -> str:
         """Return a label in one line, cut where it would push the picture aside."""
         return textwrap.shorten(word(label, self.language), longest, placeholder="…")
+
+    def lines(self, label: Label) -> str:
+        """Return a label that stands beside the picture, whole: on further lines where one is too short."""
+        said = word(label, self.language)
+        return textwrap.fill(said, LONGEST_NAME, max_lines=MOST_LINES, placeholder="…") or said
 
     def beside(self, what: Place, where: Place, said: str, coordinates: Any, **looks: Any) -> None:
         """Write words about a value, unless that is outside of what is shown."""
@@ -560,7 +565,7 @@ def _(view: CurveView, on: Painter) -> None:
         finite = [(x, y) for x, y in zip(one.x, one.y, strict=True) if math.isfinite(x) and math.isfinite(y)]
         if finite:
             axes.annotate(
-                on.word(one.label),
+                on.lines(one.label),
                 finite[-1],
                 (6, 0),
                 textcoords="offset points",
@@ -604,7 +609,7 @@ def _(view: ScatterView, on: Painter) -> None:
             markeredgecolor=colour,
             markerfacecolor=fill,
         )
-    names = [on.word(one.label) for one in view.series]
+    names = [on.lines(one.label) for one in view.series]
     # matplotlib leaves out names that begin with a low line
     names = [f"\u200b{name}" if name.startswith("_") else name for name in names]
     if handles:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
+from app.frame.window import Window
 from app.parts.enlarged import Enlarged
+from app.parts.trial.solution import step_words
+from app.parts.trial.solution_view import SolutionPlot
 from app.parts.views import ViewCard, make_view
 from app.theme import theme
 from app.work.jobs import JobRunner
+from engine.methods.trying import Candidate, MapLadder, SolutionMap
 from engine.views import BarsView, CurveView, HeatmapView, Mark, ScatterView, Series, View
+from tests.app.fitting import faults
 
 LINE = Series("price", (0.1, 0.5, 1.0), (1.0, 4.0, 9.0), "accent")
 BARS = BarsView("Counts", ("women", "men"), (2310.0, 1949.0), "people", (2304.0, 1943.0), (2316.0, 1955.0))
@@ -182,3 +190,165 @@ def test_every_button_has_a_name_and_is_reached_by_keys(opened: Any) -> None:
         assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
     assert large.sheet.hasFocus() or large.focusWidget() is large.sheet
     assert large.sheet.accessibleName().endswith("Counts")
+
+
+def ladders(columns: int) -> tuple[SolutionMap, list[str]]:
+    """Return a map of some columns, each with three steps, and their names."""
+    names = [f"column {at}" for at in range(columns)]
+    own = [MapLadder(one, (40, 4, 1), ("", "10", ""), 1.0, (("40",), ("[40-50)",), ("*",))) for one in names]
+    steps = [tuple((at + turn) % 3 for at in range(columns)) for turn in range(3)]
+    points = tuple(
+        Candidate(one, {"steps": dict(zip(names, one, strict=True))}, lost, left, left, left < 5)
+        for one, lost, left in zip(steps, (0.1, 0.5, 0.9), (9, 3, 1), strict=True)
+    )
+    return SolutionMap(tuple(own), points, 1, 1, 4, 10, 7, True, 3, True, "weights"), names
+
+
+@pytest.fixture
+def opened_map(qtbot: Any, runner: JobRunner) -> Any:
+    theme.choose("light")
+    host = QWidget()
+    host.runner = runner
+    host.open_large = partial(Window.open_large, host)
+    host.setObjectName("host")
+    qtbot.addWidget(host)
+    made: list[Enlarged] = []
+
+    def open_large(columns: int, size: tuple[int, int] = (1366, 768)) -> tuple[Any, Enlarged, list[str]]:
+        host.resize(*size)
+        plot = SolutionPlot(host)
+        shown, names = ladders(columns)
+        plot.show_map(shown, shown.taken)
+        large = plot.enlarge()
+        made.append(large)
+        qtbot.waitUntil(
+            lambda: large.sheet.pixels is not None and large.sheet.rows and not runner.busy(), timeout=30000
+        )
+        return plot, large, names
+
+    host.show()
+    yield open_large
+    for large in made:
+        if isValid(large):
+            large.close()
+
+
+def move(sheet: Any, place: QPointF, kind: Any = QEvent.Type.MouseMove) -> None:
+    none, left = Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton
+    button = none if kind == QEvent.Type.MouseMove else left
+    event = QMouseEvent(kind, place, sheet.mapToGlobal(place), button, button, Qt.KeyboardModifier.NoModifier)
+    QCoreApplication.sendEvent(sheet, event)
+
+
+def click_at(sheet: Any, place: QPointF) -> None:
+    move(sheet, place, QEvent.Type.MouseButtonPress)
+    move(sheet, place, QEvent.Type.MouseButtonRelease)
+
+
+def told(large: Enlarged) -> dict[str, str]:
+    return {name.text(): value.plain() for name, value in large.point.values}
+
+
+def row_of(large: Enlarged, lost: float) -> int:
+    return next(at for at, (x, _, _) in enumerate(large.sheet.values) if x == pytest.approx(100 * lost))
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (911, 512), (1920, 1080)])
+@pytest.mark.parametrize("columns", [1, 6, 12])
+def test_a_point_is_read_by_column_and_what_takes_it_is_in_view(
+    opened_map: Any, qtbot: Any, columns: int, size: tuple[int, int]
+) -> None:
+    plot, large, names = opened_map(columns, size)
+    sheet, taken = large.sheet, []
+    assert sorted(sheet.rows) == [0, 1, 2], "each combination once"
+    plot.chosen.connect(taken.append)
+    assert not large.point.take.isVisible() and not large.point.values
+    move(sheet, sheet.place_of(*sheet.values[row_of(large, 0.9)][:2]))
+    read = told(large)
+    steps = plot.shown.candidates[2].steps
+    assert [read[name] for name in names] == [step_words(plot.shown, at, one) for at, one in enumerate(steps)]
+    assert read["Left out"] == "1 person" and read["Detail lost"] == "90.0\u00a0%"
+    assert "differs" in large.point.note.plain()
+    now = plot.shown.candidates[1].steps
+    bold = [value.text() != value.plain() for name, value in large.point.values if name.text() in names]
+    assert bold == [one != other for one, other in zip(steps, now, strict=True)]
+    qtbot.wait(20)
+    take = large.point.take
+    assert take.isVisible() and take.isEnabled()
+    assert large.rect().contains(QRect(take.mapTo(large, QPoint(0, 0)), take.size()))
+    assert not faults(large), faults(large)
+    qtbot.mouseClick(take, Qt.MouseButton.LeftButton)
+    assert taken == [2]
+
+
+def test_a_click_keeps_a_point_while_the_pointer_goes_to_the_button(opened_map: Any, qtbot: Any) -> None:
+    _, large, _ = opened_map(3)
+    sheet = large.sheet
+    kept, other = (sheet.place_of(*sheet.values[row_of(large, lost)][:2]) for lost in (0.9, 0.5))
+    click_at(sheet, kept)
+    move(sheet, other)
+    assert told(large)["Detail lost"] == "90.0\u00a0%"
+    click_at(sheet, other)
+    assert told(large)["Detail lost"] == "50.0\u00a0%" and not large.point.take.isEnabled()
+    assert "taken now" in large.point.note.plain()
+    nowhere = QPointF(sheet.rect().center()) + QPointF(0, -60)
+    click_at(sheet, nowhere)
+    move(sheet, kept)
+    assert told(large)["Detail lost"] == "90.0\u00a0%", "a click beside lets it go"
+
+
+def test_enter_takes_a_point_but_none_that_cannot_leave(opened_map: Any, qtbot: Any) -> None:
+    plot, large, _ = opened_map(2)
+    sheet, taken = large.sheet, []
+    plot.chosen.connect(taken.append)
+    qtbot.keyClick(sheet, Qt.Key.Key_Return)
+    assert large.isVisible() and not taken, "none is read yet"
+    for _ in range(row_of(large, 0.1) + 1):
+        qtbot.keyClick(sheet, Qt.Key.Key_Right)
+    assert "cannot leave" in large.point.note.plain() and not large.point.take.isEnabled()
+    qtbot.keyClick(sheet, Qt.Key.Key_Return)
+    assert large.isVisible() and not taken
+    for _ in range(row_of(large, 0.1) - row_of(large, 0.9)):
+        qtbot.keyClick(sheet, Qt.Key.Key_Left)
+    shown = plot.shown  # counted again meanwhile, in another order
+    plot.show_map(replace(shown, candidates=shown.candidates[::-1], best=1, taken=1), 1)
+    qtbot.keyClick(sheet, Qt.Key.Key_Return)
+    assert taken == [0], "the same steps, wherever they stand now"
+    assert not isValid(large) or not large.isVisible()
+
+
+def lies_in(x: float, y: float, part: Any) -> bool:
+    across, up = part
+    return min(across) <= x <= max(across) and min(up) <= y <= max(up)
+
+
+@pytest.mark.parametrize("view", PLOTTED[:3], ids=lambda view: view.kind)
+def test_a_part_says_where_it_lies_and_how_much_is_in_view(
+    opened: Any, qtbot: Any, runner: JobRunner, view: View
+) -> None:
+    large = opened(view)
+    sheet = large.sheet
+    assert sheet.overview() is None and not large.part.plain()
+    (x0, x1), (y0, y1) = limits(large)
+    x, y, _ = sheet.values[0]
+    part = ((x - 0.1 * (x1 - x0), x + 0.1 * (x1 - x0)), (y - 0.1 * (y1 - y0), y + 0.1 * (y1 - y0)))
+    large.show_part(part)
+    qtbot.waitUntil(lambda: not runner.busy(), timeout=30000)
+    frame, seen = sheet.overview()
+    assert QRectF(sheet.rect()).contains(frame) and frame.contains(seen.center())
+    assert seen.width() == pytest.approx(frame.width() * 0.2, rel=0.55) and seen.width() < frame.width()
+    inside = sum(lies_in(a, b, part) for a, b, _ in sheet.values)
+    assert f"{inside} of {len(sheet.values)} point" in large.part.plain() and inside < len(sheet.values)
+    hidden = {at for at, (a, b, _) in enumerate(sheet.values) if not lies_in(a, b, part)}
+    for at in range(len(sheet.values)):
+        sheet.at = at
+        assert (sheet.ring() is None) == (at in hidden), "no ring beside the axes"
+    middle = frame.left() + frame.width() * (x - x0) / (x1 - x0)
+    assert seen.left() - 1 <= middle <= seen.right() + 1
+    before = sheet._small.toImage()
+    theme.choose("dark")
+    qtbot.waitUntil(lambda: sheet._small.toImage() != before, timeout=30000)
+    large.show_part(None)
+    qtbot.waitUntil(lambda: not runner.busy(), timeout=30000)
+    assert sheet.overview() is None and not large.part.plain()
+    theme.choose("light")

@@ -432,3 +432,20 @@ def test_a_condition_behind_its_label_does_not_begin_again(qtbot: Any) -> None:
     alone = [one.text() for one in form.lines["where"].field.findChildren(QLabel)]
     who = words.say("app.conditions.who")
     assert who not in said and who in alone
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(1)])
+def test_every_question_of_the_longest_survey_stands_on_the_page(qtbot: Any, share: Fraction) -> None:
+    found = method("exchanges.survey")
+    asked = next(one for one in found.parameters if one.kind is ParameterKind.RECORDS and one.maximum)
+    count = int(asked.maximum * share)
+    form = ParameterForm()
+    qtbot.addWidget(form)
+    form.resize(900, 2400)
+    lines = [{"text": f"Question {place}?", "kind": "one_of"} for place in range(count)]
+    form.show_form(f"methods.{found.id}", [asked], {asked.name: lines}, {}, [])
+    form.show()
+    qtbot.wait(20)
+    table = form.lines[asked.name].field.table
+    assert table.model().rowCount() == count > 20
+    assert table.verticalScrollBar().maximum() == 0, "it does not scroll within itself"

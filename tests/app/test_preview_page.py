@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
@@ -102,6 +102,22 @@ def test_what_a_release_says_of_itself_is_quoted_before_it(at: Any) -> None:
     said = [one.plain() for one in page.shape.findChildren(Prose) if "Noise was added" in one.plain()]
     quoted = words.say("app.preview.shape.says", note="Noise was added to every number.")
     assert said and all(quoted in one for one in said)
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (911, 512), (1920, 1080)])
+def test_what_it_takes_of_the_register_is_in_view(
+    at: Any, window: Window, qtbot: Any, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    page = at("preview")
+    settle(qtbot, window)
+    page.verticalScrollBar().setValue(0)
+    qtbot.wait(30)
+    for name, card in page.numbers.items():
+        assert card.isVisible(), name
+        number = card.number
+        low = number.mapTo(page.viewport(), QPoint(0, number.height())).y()
+        assert low <= page.viewport().height(), (name, low, page.viewport().height())
 
 
 def test_the_table_is_shown_with_invented_numbers(at: Any) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QLineEdit, QProgressBar, QPushButton
 
@@ -21,6 +22,7 @@ from app.parts.trial.solution import best_first, neighbours, steps_words
 from app.state import draft, flow
 from app.theme import text_font
 from app.work.releasing import Watch, release
+from engine.methods.trying import Candidate, MapLadder, SolutionMap
 from engine.release import trial as trials
 from engine.table.schema import Domain, Origin
 from tests.app.hands import Hands
@@ -497,6 +499,60 @@ def test_ten_rows_stand_as_they_are_and_as_they_would_leave(
             )
             for row in range(10)
         ]
+
+
+def coarse_map(columns: int) -> SolutionMap:
+    """Return a map of some columns with five steps each, as long as those of dates and places are."""
+    reads = ("15 Jun 1941", "Jun 1941", "1941", "1940s", "")
+    sizes = (900, 300, 80, 9, 1)
+    rows = tuple((said or "*",) * 10 for said in ("15 Jun 1941", *reads))
+    names = [f"date_of_birth_{at}" for at in range(columns)]
+    own = tuple(MapLadder(name, sizes, reads, 1.0, rows) for name in names)
+    steps = [tuple((at + turn) % 4 for at in range(columns)) for turn in range(4)]
+    points = tuple(
+        Candidate(one, {"steps": dict(zip(names, one, strict=True))}, lost, left, left, left < 5)
+        for one, lost, left in zip(steps, (0.1, 0.5, 0.6, 0.9), (9, 3, 2, 1), strict=True)
+    )
+    return SolutionMap(own, points, 1, 1, 4, 10, 7, True, 4, True, "weights")
+
+
+@pytest.mark.guarantee
+def test_rows_map_and_steps_are_in_view_with_any_number_of_columns(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_trial(window, qtbot, KA, tmp_path)
+    for width, height in ((1366, 768), (911, 512), (1920, 1080)):
+        window.resize(width, height)
+        for columns in range(1, 13):
+            page.trial.card.show_answers([coarse_map(columns)], "")
+            view, high = answer_of(page), page.viewport().height()
+            area = view._room
+            qtbot.wait(60)
+            qtbot.waitUntil(lambda area=area: area.widget().height() == max(area.needed(), area.height()))
+            said = f"{columns} columns at {width} × {height}"
+            whole = view.plot.height() if columns > 3 else 150
+            parts = ((view.before, 8 * 22), (view.after, 8 * 22), (view.plot, whole))
+
+            def down(part: Any) -> int:
+                return part.mapTo(page.viewport(), QPoint(0, 0)).y()
+
+            page.verticalScrollBar().setValue(0)
+            if height < 700:  # the rows and the map together, once the page is scrolled to them
+                page.verticalScrollBar().setValue(down(view.rows_part))
+            for part, seen in parts:
+                assert part.isVisible() and down(part) >= 0, said
+                assert down(part) + seen <= high, (said, part.objectName(), down(part) + seen, high)
+            tops = [part.mapTo(page.widget(), QPoint(0, 0)) for part, _ in parts]
+            for (left, right), (part, _) in zip(pairwise(tops), parts, strict=False):
+                assert left.x() + part.width() <= right.x(), f"{said}: beside, not on, one another"
+            room = area.height() / (area.widget().height() / (columns + 1))
+            assert area.height() >= min(area.needed(), 120), f"{said}: only {room:.1f} lines of steps"
+            for group in view.groups:  # every line is reached by the keyboard, and comes into view
+                button = group.checkedButton()
+                button.setFocus(Qt.FocusReason.TabFocusReason)
+                area.ensureWidgetVisible(button)
+                place = QRect(button.mapTo(area.viewport(), QPoint(0, 0)), button.size())
+                assert area.viewport().rect().contains(place), said
 
 
 def test_what_matters_is_taken_and_searched_again(window: Window, qtbot: Any, tmp_path: Path) -> None:

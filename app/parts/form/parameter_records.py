@@ -145,7 +145,7 @@ class EachField(AddedColumns):
 
 MOST_IN_LINE = 3
 FIRST_LINE = 36  # pixels: the height of a field
-MOST_WHOLE = 25  # lines of a table that stand on the page whole
+MOST_WHOLE = 50  # lines of a table that stand on the page whole: as many as a survey may ask
 MOST_EDITED = 8
 """Lines that have fields of their own; more of them come from a file and are shown as a table."""
 

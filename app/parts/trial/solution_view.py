@@ -6,14 +6,25 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import sqrt
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
     QFrame,
     QGridLayout,
     QPushButton,
+    QScrollArea,
+    QSizePolicy,
     QSlider,
     QVBoxLayout,
     QWidget,
@@ -37,6 +48,7 @@ from app.parts.making import (
     turn,
 )
 from app.parts.plot import PointPicture
+from app.parts.point_panel import PointRead, PointReading
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
 from app.parts.trial.solution import (
@@ -62,7 +74,7 @@ from engine.views import ScatterView, Series, View
 
 POINT, HEIGHT = 4.0, 230
 TICKS = 4
-WIDE, WIDE_BESIDE = 260, 76  # pixels of a column of rows, and of one beside the picture
+WIDE = 76  # pixels of a column of rows beside the picture
 ROW, MISSING = 22, "—"
 
 
@@ -96,9 +108,8 @@ class SolutionPlot(PointPicture):
             return None
         scale, found = (100 if self.shown.is_share else 1), self.shown.candidates
         parts = {
-            "holds": [one for one in found if one.holds],
-            "fails_to": [one for one in found if not one.holds],
-            "in_view": [found[self.place]],
+            name: [found[place] for place in places]
+            for name, places in zip(("holds", "fails_to", "in_view"), self._drawn(), strict=True)
         }
         series = [
             Series(
@@ -114,6 +125,49 @@ class SolutionPlot(PointPicture):
         x_axis = f"{across}, %" if self.shown.is_share else across
         y_axis = words.say("app.trying.map.upwards")
         return ScatterView(self.accessibleName(), x_axis, y_axis, tuple(series))
+
+    def _drawn(self) -> tuple[list[int], list[int], list[int]]:
+        """Return the combinations that hold, those that do not, and the one of both that is ringed."""
+        assert self.shown is not None
+        parts: tuple[list[int], list[int]] = ([], [])
+        for place, one in enumerate(self.shown.candidates):
+            if place != self.place:
+                parts[not one.holds].append(place)
+        return *parts, [self.place]
+
+    def reading(self) -> PointReading | None:
+        shown, taken = self.shown, self.place
+        if shown is None:
+            return None
+        found = shown.candidates
+        order = [place for places in self._drawn() for place in places]
+
+        def lines(place: int) -> list[tuple[str, str]]:
+            one = found[place]
+            steps = [
+                (own.column, step_words(shown, ladder, one.steps[ladder]))
+                for ladder, own in enumerate(shown.ladders)
+            ]
+            told = {
+                "left_out": words.say("app.trying.map.people", count=one.left_out),
+                "alone": words.number(one.alone),
+                "lost": write_loss(shown, one.lost),
+            }
+            return steps + [(words.say(f"app.trying.map.{name}"), told[name]) for name in FIGURES]
+
+        def read(row: int) -> PointRead:
+            place, now = order[row], lines(taken)
+            mine = [(*line, line != own) for line, own in zip(lines(place), now, strict=True)]
+            return PointRead(tuple(mine), place == taken, "" if found[place].holds else why(shown, place))
+
+        def take(row: int) -> None:
+            # What was counted meanwhile may have its combinations in another order
+            steps, now = found[order[row]].steps, self.shown
+            same = [] if now is None else [at for at, one in enumerate(now.candidates) if one.steps == steps]
+            if same:
+                self.chosen.emit(same[0])
+
+        return PointReading(read, take)
 
     def _told(self, place: int) -> str:
         assert self.shown is not None
@@ -273,7 +327,10 @@ class SolutionPlot(PointPicture):
 FIGURES = ("left_out", "alone", "lost")
 BESIDE = 640  # width from which what a step costs stands beside the picture
 MOST_LISTED = 200
-MOST_BESIDE = 3  # columns whose rows, before and after, have room beside the picture
+MOST_BESIDE = 3  # columns whose steps leave room for rows and picture below at any usual size
+LEAST = 126  # pixels of the steps that are in view at least: those of three columns, and half a line
+SMALL = 156  # pixels of the picture where many columns have steps
+LOW = 230  # pixels in which the picture stands with its heading and links, and eight of the rows
 
 
 TURNS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}  # finer and coarser
@@ -322,6 +379,53 @@ class LockButton(QAbstractButton):
         painter.end()
 
 
+class StepArea(QScrollArea):
+    """The lines of the steps: as high as they are, or, where many columns have some, as there is room.
+
+    What is set here shall be seen at once in rows and map below, so these stay in view and the lines scroll.
+    """
+
+    def __init__(self, steps: QGridLayout) -> None:
+        super().__init__()
+        self._steps = steps
+        self.setObjectName("steps")
+        self.setAccessibleName(words.say("app.trying.map.steps_name"))
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons have it
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        inside = QWidget()
+        steps.setContentsMargins(0, 0, 0, 0)
+        inside.setLayout(steps)
+        self.setWidget(inside)
+        self.most: int | None = None  # pixels
+
+    def needed(self) -> int:
+        """Return how high all lines are in the width that there is."""
+        self._steps.activate()
+        if self._steps.hasHeightForWidth():
+            return self._steps.heightForWidth(self.viewport().width())
+        return self._steps.sizeHint().height()
+
+    def fit(self) -> None:
+        """Take the height of all lines, or what room there is; of a line that is cut half is seen."""
+        needed = self.needed()
+        self.setFixedHeight(needed if self.most is None or needed <= self.most else self.most)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            QTimer.singleShot(0, self, self.fit)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        bar = self.verticalScrollBar()
+        if bar.maximum() == 0:
+            event.ignore()  # the page scrolls
+        else:
+            super().wheelEvent(event)
+
+
 class SolutionView(QWidget):
     """``taken`` tells the parameters of a combination that was chosen, ``looked`` that one is looked at."""
 
@@ -337,7 +441,8 @@ class SolutionView(QWidget):
         box.addLayout(self._build_figures())
         self._steps = make_grid(across=14, down=6)
         self._steps.setColumnStretch(2, 1)
-        box.addLayout(self._steps)
+        self._room = StepArea(self._steps)
+        box.addWidget(self._room)
         box.addWidget(self._build_barred())
         self.groups: list[QButtonGroup] = []
         self.locks: list[LockButton] = []
@@ -349,6 +454,10 @@ class SolutionView(QWidget):
         self._build_picture()
         self._build_words()
         self._sides.insertWidget(0, self._build_rows(), 7)
+        self._fit_later = QTimer(self)
+        self._fit_later.setSingleShot(True)
+        self._fit_later.setInterval(0)
+        self._fit_later.timeout.connect(self._fit)
 
     def _build_rows(self) -> QWidget:
         """Some rows as they are, and as they would read on the steps that are shown."""
@@ -373,6 +482,8 @@ class SolutionView(QWidget):
             grid.setColumnStretch(column, 1)
         self.before.verticalScrollBar().valueChanged.connect(self.after.verticalScrollBar().setValue)
         self.after.verticalScrollBar().valueChanged.connect(self.before.verticalScrollBar().setValue)
+        self.before.horizontalScrollBar().valueChanged.connect(self.after.horizontalScrollBar().setValue)
+        self.after.horizontalScrollBar().valueChanged.connect(self.before.horizontalScrollBar().setValue)
         self.rows_note = Prose(tone="quiet", pixels=12)
         grid.addWidget(self.rows_note, 2, 0, 1, 2)
         return self.rows_part
@@ -382,15 +493,11 @@ class SolutionView(QWidget):
         assert shown is not None
         told = all(len(own.rows) > len(own.sizes) for own in shown.ladders)
         self.rows_part.setVisible(told)
-        beside = told and len(shown.ladders) <= MOST_BESIDE
-        if told and not beside:  # so many columns need the whole width
-            self._box.insertWidget(self._box.indexOf(self.impossible) + 1, self.rows_part)
-        elif told:
-            self._sides.insertWidget(0, self.rows_part, 7)
-        if beside:
+        if told:  # beside the picture stand the rows
             self._box.addWidget(self.words_part)
         else:
             self._sides.addWidget(self.words_part, 4)
+        self._fit_later.start()
         if not told:
             return
         one, headings = shown.candidates[self.place], [own.column for own in shown.ladders]
@@ -399,7 +506,7 @@ class SolutionView(QWidget):
         for side, table in enumerate((self.before, self.after)):
             rows = list(zip(*([cell or MISSING for cell in column[side]] for column in columns), strict=True))
             table.show_rows(headings, rows)
-            table.fit_columns(narrowest=32, widest=WIDE if len(headings) > MOST_BESIDE else WIDE_BESIDE)
+            table.fit_columns(narrowest=32, widest=WIDE)
             table.setFixedHeight(table.horizontalHeader().height() + ROW * len(rows) + 14)
         self.rows_note.say(
             words.say("app.trying.map.rows_note", left_out=one.left_out, count=len(columns[0][0]))
@@ -477,6 +584,35 @@ class SolutionView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         turn(self._sides, self.width() >= BESIDE)
+        self._fit_later.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_later.start()
+
+    def _fit(self) -> None:
+        """Let the steps have the height that rows and map leave on the page, where there are many columns."""
+        shown, page = self.shown, self._page()
+        if shown is None or page is None or not self.isVisible():
+            return
+        high, most, content = page.viewport().height(), None, page.widget()
+        if content is not None and self.rows_part.isVisible() and len(shown.ladders) > MOST_BESIDE:
+            above = self._room.mapTo(content, QPoint(0, 0)).y()
+            barred = (self.barred, self.impossible)
+            between = sum(one.height() + self._box.spacing() for one in barred if one.isVisible())
+            left = high - above - between - self._box.spacing() - LOW
+            # A window too low for all has rows and map in view together once it is scrolled.
+            most = max(left, LEAST)
+        self.plot.setFixedHeight(HEIGHT if most is None else SMALL)  # what is taken lies near its lower edge
+        self._room.most = most
+        self._room.fit()
+
+    def _page(self) -> QScrollArea | None:
+        """Return the page that this scrolls in."""
+        parent = self.parentWidget()
+        while parent is not None and not isinstance(parent, QScrollArea):
+            parent = parent.parentWidget()
+        return parent
 
     # --- showing -----------------------------------------------------------------------------------
 

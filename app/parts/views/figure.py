@@ -19,6 +19,7 @@ from shiboken6 import isValid
 from app import words
 from app.parts.making import add, align_left, hidden, make_column
 from app.parts.plot import ENTER, PLAIN, Painted
+from app.parts.point_panel import PointReading
 from app.parts.views.table import TableBody
 from app.theme import theme
 from app.work.jobs import SHORT, JobRunner
@@ -59,11 +60,13 @@ def render(view: View, *, dark: bool, language: str, width: float, letters: floa
     return Picture(tuple(pieces), description(view, language))
 
 
-def open_large(view: View, runner: JobRunner, over: QWidget, *, stays: bool) -> Any:
+def open_large(
+    view: View, runner: JobRunner, over: QWidget, *, stays: bool, reading: PointReading | None = None
+) -> Any:
     """Open a picture large, over the window that a widget lies in, and return what shows it."""
     from app.parts.enlarged import Enlarged
 
-    large = Enlarged(view, runner, over.window(), stays=stays)
+    large = Enlarged(view, runner, over.window(), stays=stays, reading=reading)
     large.open()
     return large
 

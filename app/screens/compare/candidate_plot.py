@@ -10,6 +10,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from app import words
 from app.parts.plot import LEFTWARDS, PointPicture, cut, make_bars
+from app.parts.point_panel import PointRead, PointReading
 from app.theme import text_font, theme
 from app.work.comparing import Figure, beyond, letter, unbeaten
 from engine.views import ScatterView, Series, View
@@ -73,6 +74,24 @@ class CandidatePlot(PointPicture):
             if (up := upwards.values[place]) is not None
         ]
         return ScatterView(self.accessibleName(), across.label, upwards.label, tuple(series))
+
+    def reading(self) -> PointReading | None:
+        shown, taken = [one for one in (self.across, self.upwards) if one is not None], self.place
+        if not shown:
+            return None
+        order = [at for at in range(len(self.names)) if all(one.values[at] is not None for one in shown)]
+
+        def lines(place: int) -> list[tuple[str, str]]:
+            said = [(words.say("app.compare.settings"), words.pair(letter(place), self.names[place]))]
+            return said + [(one.label, one.written(place)) for one in shown]
+
+        def read(row: int) -> PointRead:
+            place = order[row]
+            mine = zip(lines(place), lines(taken), strict=True)
+            barred = words.say("app.compare.outside", names=letter(place)) if beyond(shown, place) else ""
+            return PointRead(tuple((*line, line != own) for line, own in mine), place == taken, barred)
+
+        return PointReading(read, lambda row: self.chosen.emit(order[row]))
 
     def choose(self, place: int) -> None:
         """Show another candidate as the chosen one."""

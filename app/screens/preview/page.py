@@ -236,7 +236,15 @@ class PreviewPage(Page):
         self.verdict.chosen.connect(self._take_remedy)
         self.verdict.jump.connect(lambda step: self.frame.go(step))
         self.topic(self.verdict, "verdict")
-        add(self.body, self.wrong, self.verdict)
+        line = make_grid(across=14, down=14)
+        self.numbers: dict[str, NumberCard] = {}
+        for place, name in enumerate(("before", "spends", "after")):
+            card = name_widget(NumberCard(words.say(f"app.preview.{name}.heading")), f"number-{name}")
+            self.topic(card, name)
+            self.numbers[name] = card
+            line.addWidget(card, 0, place)
+            line.setColumnStretch(place, 1)
+        add(self.body, self.wrong, self.verdict, line)  # what it takes is in view before what leaves
         self.shape = ShapeCard(self.runner)
         self.topic(self.shape, "shape")
         self.exact = name_widget(Card(words.say("app.preview.exact.heading")), "exact")
@@ -256,18 +264,10 @@ class PreviewPage(Page):
         said = make_column(self.exact, self.sentence, self.attack, self.rows_used, STRETCH, spacing=14)
         add(self._parts, (self.shape, 3), (said, 2))
         self.body.addLayout(self._parts)
-        line = make_grid(across=14, down=14)
-        self.numbers: dict[str, NumberCard] = {}
-        for place, name in enumerate(("before", "spends", "after")):
-            card = name_widget(NumberCard(words.say(f"app.preview.{name}.heading")), f"number-{name}")
-            self.topic(card, name)
-            self.numbers[name] = card
-            line.addWidget(card, 0, place)
-            line.setColumnStretch(place, 1)
         self.audit = AuditCard()
         self.audit.ask.clicked.connect(lambda checked=False: self._audit())
         self.topic(self.audit, "audit")
-        add(self.body, line, self.audit)
+        self.body.addWidget(self.audit)
         self.entered = Card(words.say("app.preview.entered"))
         self.entered_words = name_widget(Prose(), "entered")
         self.entered.body.addWidget(self.entered_words)

@@ -122,7 +122,7 @@ class RowsBeside(Card):
 
 LOOK_EVERY = 50  # milliseconds
 FIGURES = 4  # on the first screen
-MOST_CELLS, MOST_COLUMNS = 30, 12  # of the first lines of a table, on the first screen
+MOST_CELLS, MOST_COLUMNS = 30, 6  # of the first lines of a table, on the first screen
 FEW = 3  # names that stand in the place of a figure: of more their number does
 WIDE = 760  # pixels: from here on the parts stand side by side
 SLOT = "release"  # the window asks for it before it closes

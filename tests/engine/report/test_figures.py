@@ -237,3 +237,19 @@ def test_each_name_of_a_point_is_seen_to_be_its_own(seed):
     made.axes[0].set_ylim(left - 1, right + 1)
     figures._set_names(made)
     assert_names_are_clear(made)
+
+
+@pytest.mark.parametrize("kind", [ScatterView, CurveView])
+def test_names_beside_a_picture_are_whole_and_within_it(kind: type) -> None:
+    names = [f"{first} lines with a name that goes on and on, well beyond forty letters" for first in "AB"]
+    series = tuple(Series(name, (0.0, 1.0), (at, at + 1.0), "plain") for at, name in enumerate(names))
+    made = figures.figure(kind("Title", "x", "y", series), width=13.0, height=6.0)
+    made.draw_without_rendering()
+    axes = made.axes[0]
+    said = list(axes.texts) if kind is CurveView else list(axes.get_legend().get_texts())
+    whole = [one for one in said if one.get_text().replace("\n", " ") in names]
+    assert len(whole) == 2
+    for one in whole:
+        assert max(map(len, one.get_text().split("\n"))) <= 40
+        box = Words.get_window_extent(one)
+        assert box.x0 >= 0 and box.x1 <= made.bbox.x1 + 1 and box.y1 <= made.bbox.y1 + 1

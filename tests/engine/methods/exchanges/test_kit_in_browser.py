@@ -156,6 +156,24 @@ def test_printed_before_and_after_no_true_answer_is_on_paper(driver, tmp_path):
             assert len(read.pages) <= 2
 
 
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_paper_is_white_also_where_backgrounds_are_printed(driver, tmp_path, look):
+    white = "rgb(255, 255, 255)"
+    filled = (
+        "return [...document.querySelectorAll('html, body, body *')].filter(one => one.offsetParent"
+        " || one === document.body || one === document.documentElement)"
+        ".map(one => getComputedStyle(one).backgroundColor)"
+    )
+    with opened(driver, KIT, tmp_path):
+        features = [{"name": "prefers-color-scheme", "value": look}]
+        driver.command("Emulation.setEmulatedMedia", media="", features=features)
+        assert white not in driver.run("return [getComputedStyle(document.body).backgroundColor]")
+        driver.command("Emulation.setEmulatedMedia", media="print", features=features)
+        assert set(driver.run(filled)) <= {white, "rgba(0, 0, 0, 0)"}
+        assert driver.run("return getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+        driver.command("Emulation.setEmulatedMedia", media="", features=[])
+
+
 def test_its_code_draws_as_often_as_it_says_in_the_browser(driver, tmp_path):
     """10,000 draws of the set and of the wave, by χ²; false alarm once in a million."""
     from scipy.stats import chi2
