@@ -531,7 +531,8 @@ def test_rows_map_and_steps_are_in_view_with_any_number_of_columns(
             qtbot.waitUntil(lambda area=area: area.widget().height() == max(area.needed(), area.height()))
             said = f"{columns} columns at {width} × {height}"
             whole = view.plot.height() if columns > 3 else 150
-            parts = ((view.before, 8 * 22), (view.after, 8 * 22), (view.plot, whole))
+            rows = {4: 7, 5: 6}.get(columns, 8) * 22
+            parts = ((view.before, rows), (view.after, rows), (view.plot, whole))
 
             def down(part: Any) -> int:
                 return part.mapTo(page.viewport(), QPoint(0, 0)).y()
@@ -546,7 +547,8 @@ def test_rows_map_and_steps_are_in_view_with_any_number_of_columns(
             for (left, right), (part, _) in zip(pairwise(tops), parts, strict=False):
                 assert left.x() + part.width() <= right.x(), f"{said}: beside, not on, one another"
             room = area.height() / (area.widget().height() / (columns + 1))
-            assert area.height() >= min(area.needed(), 120), f"{said}: only {room:.1f} lines of steps"
+            least = 500 if columns <= 5 and height > 700 else 120  # at the usual size no line is cut
+            assert area.height() >= min(area.needed(), least), f"{said}: only {room:.1f} lines of steps"
             for group in view.groups:  # every line is reached by the keyboard, and comes into view
                 button = group.checkedButton()
                 button.setFocus(Qt.FocusReason.TabFocusReason)

@@ -73,7 +73,7 @@ from engine.views import ScatterView, Series, View
 # --- Every combination of steps as a point --------------------------------------------------------------
 
 POINT, HEIGHT = 4.0, 230
-TICKS = 4
+TICKS, TITLE = 4, 20
 WIDE = 76  # pixels of a column of rows beside the picture
 ROW, MISSING = 22, "—"
 
@@ -228,7 +228,8 @@ class SolutionPlot(PointPicture):
         painter.setPen(tokens.colour("text"))
         side = Qt.AlignmentFlag.AlignRight
         said = words.say("app.trying.map.most", count=most)
-        painter.drawText(QRectF(field.left(), level - 17, field.width(), 16), side, said)
+        over = level - 17 if level - 17 > TITLE else level + 1  # of the axis, whose name stands on top
+        painter.drawText(QRectF(field.left(), over, field.width(), 16), side, said)
 
     def _paint_axes(self, painter: QPainter) -> None:
         assert self.shown is not None
@@ -331,6 +332,8 @@ MOST_BESIDE = 3  # columns whose steps leave room for rows and picture below at 
 LEAST = 126  # pixels of the steps that are in view at least: those of three columns, and half a line
 SMALL = 156  # pixels of the picture where many columns have steps
 LOW = 230  # pixels in which the picture stands with its heading and links, and eight of the rows
+LOWER = {4: 22, 5: 44}  # pixels less, of which rows and picture have fewer, where that shows all steps
+HALF_WIDTH = 222  # pixels of all columns of rows before, or after, beside the picture
 
 
 TURNS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}  # finer and coarser
@@ -506,7 +509,7 @@ class SolutionView(QWidget):
         for side, table in enumerate((self.before, self.after)):
             rows = list(zip(*([cell or MISSING for cell in column[side]] for column in columns), strict=True))
             table.show_rows(headings, rows)
-            table.fit_columns(narrowest=32, widest=WIDE)
+            table.fit_columns(narrowest=32, widest=max(WIDE, HALF_WIDTH // len(headings)))
             table.setFixedHeight(table.horizontalHeader().height() + ROW * len(rows) + 14)
         self.rows_note.say(
             words.say("app.trying.map.rows_note", left_out=one.left_out, count=len(columns[0][0]))
@@ -600,10 +603,12 @@ class SolutionView(QWidget):
             above = self._room.mapTo(content, QPoint(0, 0)).y()
             barred = (self.barred, self.impossible)
             between = sum(one.height() + self._box.spacing() for one in barred if one.isVisible())
-            left = high - above - between - self._box.spacing() - LOW
+            low = LOW - LOWER.get(len(shown.ladders), 0)
+            left = high - above - between - self._box.spacing() - low
             # A window too low for all has rows and map in view together once it is scrolled.
             most = max(left, LEAST)
-        self.plot.setFixedHeight(HEIGHT if most is None else SMALL)  # what is taken lies near its lower edge
+        small = SMALL - LOWER.get(len(shown.ladders), 0)
+        self.plot.setFixedHeight(HEIGHT if most is None else small)  # what is taken lies near its lower edge
         self._room.most = most
         self._room.fit()
 
@@ -636,6 +641,7 @@ class SolutionView(QWidget):
         empty(self._steps)
         self.groups, self.locks, self.sliders = [], [], []
         self._locked &= {own.column for own in self.shown.ladders}
+        self._steps.setVerticalSpacing(6 if len(self.shown.ladders) <= MOST_BESIDE else 2)
         heads = {0: "column", 2: "reads"} | ({3: "what_matters"} if self.shown.weighs else {})
         for column, head in heads.items():
             heading = make_label(words.say(f"app.trying.map.{head}"), pixels=12, tone="quiet")
