@@ -279,7 +279,7 @@ PHRASE = 5.0  # what each word of an everyday phrase says, beside about 4 of a w
 OF_ONE_WAY = 2.5  # times that where it means one way, not all that makes such a thing
 # … where it is not the usual way to make it. What is predicted decides between models, by other words.
 UNUSUAL = {Held.MODEL: 0.85}
-WEAK, FAINT = "~", 0.4  # the mark of a phrase that many wishes hold, and times that it says
+WEAK, FAINT = "~", 0.4  # the mark of a phrase that many wishes hold, and times that it says of any way
 NEAR = 0.3  # part of what is meant most from which a way is shown, where somebody says a wish
 MANY = 3  # words of which one has to be more than part of a text
 GAP = 2  # words that may stand within a phrase: “without their names”
@@ -432,7 +432,7 @@ def _phrases(method: type[Method], language: str) -> dict[tuple[str, ...], float
     ids = {f"things.{held}": of_thing, f"ways.{method.id}": OF_ONE_WAY}
     said = {one: _say(f"app.wishes.{one}.aliases") for one in ids}
     return {
-        tuple(_parts(phrase.rstrip(WEAK))): times * (FAINT if phrase.endswith(WEAK) else 1.0)
+        tuple(_parts(phrase.rstrip(WEAK))): min(times, 1.0) * FAINT if phrase.endswith(WEAK) else times
         for one, times in ids.items()
         for phrase in said[one].split(",")
         if phrase.strip() and times

@@ -212,10 +212,11 @@ class MethodPage(Page):
         self.all = make_button("", "all-ways", lambda: self._open_ways(None), look="link")
         self.first = make_group(make_column(self.things, self._build_below(), spacing=6, margins=0))
         self.second = make_group(make_column(*self._build_ways(), spacing=12, margins=0))
+        # What can be held stands before ways that only single words of a wish have found.
         column = make_column(
-            line, self.second, self.first, STRETCH, inside=self.choice, spacing=14, margins=0
+            line, self.none, self.first, self.second, STRETCH, inside=self.choice, spacing=14, margins=0
         )
-        column.setStretch(3, 1)
+        column.setStretch(4, 1)
         self.body.addWidget(self.choice)
 
     def _build_below(self) -> QHBoxLayout:
@@ -239,7 +240,7 @@ class MethodPage(Page):
             row.addWidget(chip)
         self.sorted.buttonClicked.connect(lambda button: self._sort(button.property("by")))
 
-    def _build_ways(self) -> tuple[QWidget, QWidget, QWidget]:
+    def _build_ways(self) -> tuple[QWidget, QWidget]:
         self.ways = Ways()
         self.topic(self.ways.head, "off")
         self.ways.chosen.connect(self._select)
@@ -250,7 +251,7 @@ class MethodPage(Page):
         self.why.setObjectName("why-first")
         self.why_words = Prose()
         self.why.body.addWidget(self.why_words)
-        return self.ways, self.none, self.why
+        return self.ways, self.why
 
     def _build_chosen(self) -> None:
         """What the chosen way promises, and what the recipient can and cannot do."""
@@ -404,6 +405,7 @@ class MethodPage(Page):
         self.second.setVisible(self.lists_ways)
         self.to_things.setVisible(self.lists_ways)
         if not self.lists_ways:
+            self.none.hide()
             self.sorts.hide()
             self.answers.show()
             self._fold_search()
@@ -497,15 +499,17 @@ class MethodPage(Page):
             found, answers, missing, tried, best="" if listed or len(found) < 2 else by, name_things=listed
         )
         fitting = [one for one in shown if not one.against]
+        aside = told_aside(wanted)
+        unsure = bool(wanted) and not aside and not self._is_surely_meant(found, wanted)
         if not self._picked or self.selected not in {one.id for one in shown}:
             before, self._picked = self.selected, False
-            self.selected = next((one.id for one in fitting), "")
+            # Next takes no way that nobody asked for.
+            self.selected = "" if unsure else next((one.id for one in fitting), "")
             if self.selected != before and self.isVisible():
                 self.refresh_explanation(f"method.{self.selected}" if self.selected else "search")
         self.ways.show_ways(shown, self.selected)
         self.ways.setVisible(bool(shown))
         self._name_list(wanted, thing, shown)
-        aside = told_aside(wanted)
         self.none.setVisible(bool(aside) or not fitting)
         if aside:
             self.none.say(aside)
@@ -515,7 +519,10 @@ class MethodPage(Page):
             self.none.say(none_fits(found, answers))
         else:
             self.none.hide()
-        if wanted and not aside and not self._is_surely_meant(found, wanted):
+        self.to_things.setVisible(not unsure)
+        if unsure:
+            self.title.setText(words.say("app.method.title"))
+            self.subtitle.say(words.say("app.method.subtitle"))
             self.none.say(words.say("app.method.nearest" if found else "app.method.not_found", wanted=wanted))
             self.none.show()
             self.first.show()  # what can be held stays in view: one of them is meant
