@@ -437,6 +437,17 @@ def plainly(value: float, *, digits: int = 4, up: bool = False, down: bool = Fal
     return float(f"{steps * step:.12g}")
 
 
+def in_one_line(words: str) -> str:
+    """Return somebody's words without lines, directions, and signs that nobody sees: they could say more.
+
+    Examples
+    --------
+    >>> in_one_line("Stays\\n\\nε = 0")
+    'Stays ε = 0'
+    """
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in words).split())
+
+
 def inverse(probability: float, *, language: str = FALLBACK) -> str:
     """Return how many times one chance falls into one, rounded down: "at most 1 in ...".
 

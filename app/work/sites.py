@@ -279,7 +279,7 @@ def make_share(
     out = standing.files.bundle(SITE, standing.own_name)
     if not standing.files.is_made(SITE, standing.own_name):
         whole, base = _plan_of_site(desk, standing, table, plan)
-        run(
+        made = run(
             whole,
             out=out,
             ledger=ledger,
@@ -289,6 +289,7 @@ def make_share(
             wants_reasons=True,  # the page asks for none: they stand in the plan
             signing_passphrase=opens,
         )
+        out = made.folder  # another one where somebody else was first
     share = studies.sign_share(content, standing.own_name, out, key)
     return site_folder.put(
         desk.folder, site_folder.plain_name("share", study.short, standing.own_name), share

@@ -227,6 +227,7 @@ def share_command(options: argparse.Namespace) -> Answer:
     from engine.release.plan import Plan
     from engine.release.reasons import with_reasons
     from engine.release.run import run
+    from engine.release.working import sweep
 
     path, out = Path(options.plan), Path(options.out)
     study = studies.content_of(Path(options.study))
@@ -238,7 +239,7 @@ def share_command(options: argparse.Namespace) -> Answer:
     key = signing.open_key(ledger, register_named(ledger, plan.holding), passphrase)
     if is_new:
         studies.refuse_other_key(study, options.site, key)
-        run(
+        made = run(
             plan,
             out=out,
             ledger=ledger,
@@ -248,6 +249,9 @@ def share_command(options: argparse.Namespace) -> Answer:
             wants_reasons=not options.without_reason,
             signing_passphrase=passphrase,
         )
+        out = made.folder  # another one where somebody else was first
+    else:
+        sweep(ledger)  # a process that was killed may have made it, and left its entry open
     write_bytes(Path(options.send), studies.sign_share(study, options.site, out, key))
     return {"bundle": str(out), "file": options.send, "paid": is_new, "site": options.site}, 0
 

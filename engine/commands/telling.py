@@ -30,7 +30,8 @@ def table_lines(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> Itera
     >>> list(table_lines(("id", "n"), [("counts", 2), ("means", 10)]))
     ['id      n', 'counts  2', 'means   10']
     """
-    lines = [[str(cell) for cell in row] for row in (headings, *rows)]
+    # a title of two lines would stand there as another row
+    lines = [[" ".join(str(cell).splitlines()) for cell in row] for row in (headings, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     left = shutil.get_terminal_size((120, 24)).columns - sum(widths[:-1]) - len(BETWEEN) * (len(widths) - 1)
     widths[-1] = max(min(widths[-1], left), NARROWEST) if sys.stdout.isatty() else widths[-1]

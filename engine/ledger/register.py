@@ -18,7 +18,7 @@ from engine.ledger import cipher, holdings, journal, locks, people_key, remember
 from engine.ledger import staff as persons
 from engine.ledger.fields import check_currency, check_words, exact, hexadecimal, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
-from engine.policy import default_path, keys_folder, policy
+from engine.policy import default_path, keys_folder, policy, sealing_place
 
 SIGNING_KEY, PSEUDONYM_KEY = "signing_key", "pseudonym_key"
 """The kind of an event that names the key of a holding."""
@@ -469,6 +469,7 @@ class Register:
         Raises
         ------
         InputRefused
+            ``sealing.not_set_up``: nothing beside the ledger holds the locks of the key.
             ``ledger.locked``: somebody else uses the ledger; ``ledger.disk_full`` and its like. The ledger
             stays as it was.
         """
@@ -476,6 +477,8 @@ class Register:
 
         if self.read_only:
             raise InputRefused("ledger.read_only", file=self.path.name, folder=str(self.path.parent))
+        if not sealing_place(self.path).is_file():  # no passphrase would ever open it again
+            raise InputRefused("sealing.not_set_up")
         self.lock_people(wrapping)
         for place in (*carried.earlier_files(self.path), self.path):
             store.encrypt(place, key, timeout=self._timeout)

@@ -112,7 +112,7 @@ def unpack_release(file: Path, folder: Path) -> Path:
     """
     check_target(folder)
     try:
-        with _whole_or_nothing(folder), zipfile.ZipFile(file) as packed:
+        with zipfile.ZipFile(file) as packed:
             entries = packed.infolist()
             names = [match[1] for entry in entries if (match := _NAME.fullmatch(entry.filename))]
             _refuse_odd(file, entries, names)
@@ -120,26 +120,21 @@ def unpack_release(file: Path, folder: Path) -> Path:
             size = sum(entry.file_size for entry in entries)
             if size > min(MOST_BYTES, shutil.disk_usage(folder.absolute().parent).free - SPARE):
                 raise InputRefused("bundle.no_room", file=file.name[:100], size=-(-size // 10**6))
-            (folder / RELEASE).mkdir(parents=True)
-            for entry, name in zip(entries, names, strict=True):
-                with packed.open(entry) as content, (folder / RELEASE / name).open("xb") as written:
-                    shutil.copyfileobj(content, written, 1 << 20)
+            # beside it first: a process that is killed leaves no half of a release under its name
+            with tempfile.TemporaryDirectory(prefix=".custos-", dir=folder.absolute().parent) as aside:
+                whole = Path(aside) / RELEASE
+                whole.mkdir()
+                for entry, name in zip(entries, names, strict=True):
+                    with packed.open(entry) as content, (whole / name).open("xb") as written:
+                        shutil.copyfileobj(content, written, 1 << 20)
+                folder.mkdir(exist_ok=True)
+                whole.rename(folder / RELEASE)
     except _BROKEN as error:
         raise InputRefused("bundle.not_one_file", file=file.name[:100]) from error
     except OSError as error:  # of the file, or of the folder
         reason = error.strerror or type(error).__name__
         raise InputRefused("bundle.not_writable", folder=folder.name[:100], reason=reason) from error
     return folder
-
-
-@contextmanager
-def _whole_or_nothing(folder: Path) -> Iterator[None]:
-    """Leave nothing of a release that could not be unpacked whole."""
-    try:
-        yield
-    except BaseException:
-        shutil.rmtree(folder / RELEASE, ignore_errors=True)
-        raise
 
 
 def _refuse_odd(file: Path, entries: list[zipfile.ZipInfo], names: list[str]) -> None:

@@ -346,7 +346,7 @@ class Request:
             "says": " ".join(says),
             **_decided(plan, None if plan.state else design.uses, language),
         }
-        return {name: _in_one_line(text) for name, text in told.items()}
+        return {name: texts.in_one_line(text) for name, text in told.items()}
 
     def _found(self, ledger: Ledger) -> tuple[str, Entry | None]:
         """Return the preparer's name and the entry, as the ledger has them; a copy may not have it yet."""
@@ -390,7 +390,7 @@ def _decided(plan: Plan, uses: Mapping[str, Sequence[str]] | None, language: str
         "reasons": [_reason(one, language) for one in plan.decisions],
     }
     joined = {
-        name: " · ".join(_cut(_in_one_line(line), _LONGEST_LINE, language) for line in lines)
+        name: " · ".join(_cut(texts.in_one_line(line), _LONGEST_LINE, language) for line in lines)
         for name, lines in parts.items()
     }
     return {name: _cut(line, _LONGEST, language) for name, line in joined.items()}
@@ -415,11 +415,6 @@ def _cut(text: str, most: int, language: str) -> str:
     if len(text) <= most:
         return text
     return texts.text("signing.request.more", language=language, text=text[:most])
-
-
-def _in_one_line(text: str) -> str:
-    """Return a text without lines, directions, and signs that nobody sees, which could make it another."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def read_request(content: bytes, *, file: str = "request") -> Request:

@@ -153,11 +153,17 @@ class Combine(Method):
             released = put_in_place(self._design(), self._nobody, (*self.study.heard, *totals), context)
         rounds = self.study.rounds
         taken = (Text(f"{WORDS}.notes.rounds", {"rounds": rounds}),) if rounds > 1 else ()
+        invented = (Text(f"{WORDS}.notes.rehearsal"),) if self.study.rehearsal else ()
         return replace(
             released,
             promise=self.cost,
             views=(*released.views, self._who(told), trust_view(self.study, whole=True)),
-            notes=(*released.notes, Text(f"{WORDS}.notes.{self.study.way}", {"sites": len(told)}), *taken),
+            notes=(
+                *invented,
+                *released.notes,
+                Text(f"{WORDS}.notes.{self.study.way}", {"sites": len(told)}),
+                *taken,
+            ),
             inside=Inside(),
         )
 

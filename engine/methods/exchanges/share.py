@@ -199,6 +199,8 @@ class Share(Method):
             Text(f"{WORDS}.notes.study", {"title": self.study.called, "study": self.study.short}),
             Text(f"{WORDS}.notes.signed"),
         ]
+        if study.rehearsal:
+            notes.insert(0, Text(f"{WORDS}.notes.rehearsal"))
         if study.rounds > 1:
             notes.append(Text(f"{WORDS}.notes.round", {"round": study.round, "rounds": study.rounds}))
         views: list[View] = [view, trust_view(study)]

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from engine import ed25519, strict_json
+from engine import ed25519, strict_json, texts
 from engine.errors import InputRefused
 from engine.methods.protocol import MOST_ROUNDS, Budget
 from engine.numbers import shortest_json
@@ -220,7 +220,7 @@ class Study:
     @property
     def called(self) -> str:
         """What people call the study: its title, or its letters and digits where it has none."""
-        return self.title.strip() or self.short
+        return texts.in_one_line(self.title) or self.short
 
     def member(self, name: str) -> Member | None:
         """Return a site by its name."""

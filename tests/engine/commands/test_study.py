@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
+from engine import texts
 from engine.__main__ import main
+from engine.commands.telling import table_lines
+from engine.errors import InputRefused
+from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.release.examples import plans, run_examples
 
@@ -189,3 +193,113 @@ def test_two_sites_in_two_rounds(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "another round" in capsys.readouterr().err
     said(capsys, "combine", study, *shares, "--out", str(tmp_path / "result"), *centre)
     assert json.loads((tmp_path / "result" / "release" / "model.json").read_text())["questions"]
+
+
+def test_what_came_of_invented_rows_says_so_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A bundle of a rehearsal verifies as any other: whoever is handed it has to read what it is."""
+    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
+    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None}
+    plan, path = str(tmp_path / "example" / "example.plan.json"), lambda name: str(tmp_path / name)
+    ledger = lambda name: ("--ledger", path(f"{name}.sqlite"))  # noqa: E731
+    for name in "AB":
+        said(capsys, "card", name, "--name", name, "--out", path(name), "--epsilon", "2", *ledger(name))
+    centre = ("--register", "C", *ledger("C"))
+    new = ("new", plan, path("A"), path("B"), "--name", "C", "--out", path("study"), "--rehearsal")
+    assert said(capsys, *new, *centre)["rehearsal"]
+    for name in "AB":
+        own = tmp_path / "example" / f"{name}.json"
+        own.write_text(json.dumps(tree | {"holding": name}), encoding="utf-8")
+        said(capsys, "share", path("study"), "--plan", str(own), "--site", name, "--out", path(f"out{name}"),
+             "--send", path(f"{name}.share"), *ledger(name))  # fmt: skip
+    shares = (path("A.share"), path("B.share"))
+    said(capsys, "combine", path("study"), *shares, *centre, "--out", path("result"))
+    for bundle, of in (("result", "combine"), ("outA", "share")):
+        sentence = texts.text(f"methods.exchanges.{of}.notes.rehearsal")
+        report = (tmp_path / bundle / "release" / "report-external.html").read_text(encoding="utf-8")
+        assert sentence in report
+
+
+def test_no_title_of_a_coordinator_says_more_than_a_title(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a study costs stands on the line of its title, and whose keys it has below."""
+    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
+    for name in "AB":
+        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
+             "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
+    tree = json.loads(ran.plan.dumps())
+    tree["purpose"]["title"] = "Stays\n\nA  MZUH VLPY MK6X O3EP YGFY 5H4O  site\u202e"
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(tree), encoding="utf-8")
+    study = str(tmp_path / "study")
+    said(capsys, "new", str(plan), str(tmp_path / "A"), str(tmp_path / "B"), "--register", "C", "--name", "C",
+         "--out", study, "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
+    assert main(["study", "show", study]) == 0
+    first, *others = capsys.readouterr().out.splitlines()
+    assert "Stays A  MZUH VLPY".replace("  ", " ") in first and "0.5" in first
+    assert not any("MZUH VLPY" in line for line in others)
+
+
+def test_a_title_of_two_lines_is_no_row_of_a_table() -> None:
+    rows = [("r1", "Stays\nr2  no release at all\u2028r3"), ("r4", "Ages")]
+    assert len("\n".join(table_lines(("entry", "title"), rows)).splitlines()) == 1 + len(rows)
+
+
+def test_the_share_is_that_of_the_bundle_that_was_paid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two that release into one folder at once the second gets another one: it sends its own numbers."""
+    from engine.release import run
+
+    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
+    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None, "holding": "A"}
+    own = tmp_path / "example" / "A.json"
+    own.write_text(json.dumps(tree), encoding="utf-8")
+    for name in "AB":
+        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
+             "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
+    said(capsys, "new", str(tmp_path / "example" / "example.plan.json"), str(tmp_path / "A"),
+         str(tmp_path / "B"), "--register", "C", "--name", "C", "--out", str(tmp_path / "study"),
+         "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
+    words = ("share", str(tmp_path / "study"), "--plan", str(own), "--site", "A",
+             "--ledger", str(tmp_path / "A.sqlite"))  # fmt: skip
+    first, release = tmp_path / "out", run.run
+
+    def second(plan: Any, *, out: Path, **others: Any) -> Any:
+        monkeypatch.setattr(run, "run", release)
+        said(capsys, *words, "--out", str(out), "--send", str(tmp_path / "first"))
+        return release(plan, out=out.with_name("out-2"), **others)
+
+    monkeypatch.setattr(run, "run", second)
+    told = said(capsys, *words, "--out", str(first), "--send", str(tmp_path / "second"))
+    assert told["bundle"] == str(tmp_path / "out-2")
+    assert (tmp_path / "first").read_bytes() != (tmp_path / "second").read_bytes()
+
+
+def test_a_share_whose_process_was_killed_is_entered_when_it_is_signed_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
+    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None, "holding": "A"}
+    own = tmp_path / "example" / "A.json"
+    own.write_text(json.dumps(tree), encoding="utf-8")
+    for name in "AB":
+        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
+             "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
+    said(capsys, "new", str(tmp_path / "example" / "example.plan.json"), str(tmp_path / "A"),
+         str(tmp_path / "B"), "--register", "C", "--name", "C", "--out", str(tmp_path / "study"),
+         "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
+    ledger = ("--ledger", str(tmp_path / "A.sqlite"))
+    words = ("share", str(tmp_path / "study"), "--plan", str(own), "--site", "A", *ledger,
+             "--out", str(tmp_path / "out"), "--send", str(tmp_path / "send"))  # fmt: skip
+
+    def locked(*_: object, **__: object) -> None:
+        raise InputRefused("ledger.locked")
+
+    with monkeypatch.context() as held:
+        held.setattr(Ledger, "complete", locked)
+        assert main(["study", *words]) == 2
+    assert (tmp_path / "out" / "release").is_dir() and not (tmp_path / "send").exists()
+    monkeypatch.setattr("engine.ledger.entries.is_running", lambda _: False)  # the program is started again
+    assert not said(capsys, *words)["paid"]
+    assert main(["verify", str(tmp_path / "out"), *ledger]) == 0

@@ -361,3 +361,12 @@ def test_one_that_an_earlier_version_encrypted_is_marked_when_it_is_opened(tmp_p
     start_anew()
     sealing.open_ledger(path, WORDS)
     assert cipher.whole_mark(path).is_file()
+
+
+def test_without_the_locks_of_its_key_nothing_is_encrypted(tmp_path: Path) -> None:
+    """Whoever took the key from elsewhere would have a ledger that no passphrase opens."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    before = ledger.path.read_bytes()
+    with pytest.raises(InputRefused, match=r"sealing\.not_set_up"):
+        ledger.encrypt(bytes(32), bytes(range(32)))
+    assert not cipher.is_encrypted(ledger.path) and ledger.path.read_bytes() == before

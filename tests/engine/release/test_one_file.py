@@ -195,3 +195,21 @@ def refused(file: Path, to: Path) -> str:
     with pytest.raises(InputRefused):
         verify(file)
     return str(found.value.code)
+
+
+def test_a_process_that_is_killed_leaves_no_half_of_a_release(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At every file: what has the name of the release is whole or not there, and the next try is made."""
+    to, seen = tmp_path / "place" / "to", list[bool]()
+    to.parent.mkdir()
+    copy = shutil.copyfileobj
+
+    def copied(*given: object) -> None:
+        seen.append(to.exists())
+        copy(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(one_file.shutil, "copyfileobj", copied)
+    unpack_release(packed, to)
+    assert len(seen) == len(contents(to / "release")) and not any(seen)
+    assert [path.name for path in to.parent.iterdir()] == ["to"]
