@@ -144,3 +144,53 @@ def test_a_second_press_while_it_runs_neither_stops_it_nor_spends_again(
     ledger = Ledger(at_preview.study.ledger_path)
     assert [entry.state for entry in ledger.entries()] == ["complete"]
     assert at_preview.study.result("bundle") is not None
+
+
+@pytest.mark.guarantee
+def test_after_a_stop_nothing_is_spent_again_before_the_amount_was_said(
+    at_preview: Window, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the ledger said is dropped then: the button read as of a release that is free, and spent ε ½."""
+    from engine.release import run as module
+
+    with monkeypatch.context() as held:
+        stop_at(Gate(held, module, "make", before=False), at_preview, qtbot)
+    page, ledger = at_preview.page("release"), Ledger(at_preview.study.ledger_path)
+    assert page.next_words() == words.say("app.release.to_preview") and page.commits() == ""
+    click(qtbot, at_preview.footer.findChild(QAbstractButton, "next"))
+    settle(qtbot, at_preview)
+    assert at_preview.step == "preview" and [entry.state for entry in ledger.entries()] == ["failed"]
+    assert "0.5" in at_preview.page("preview").commits()
+    at_preview.study.forget("ledger")  # as whatever changes a register does
+    at_preview.go("release")
+    assert at_preview.page("release").commits() == ""
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("ends", ["made", "stopped"])
+def test_a_release_whose_plan_was_changed_meanwhile_is_told_all_the_same(
+    ends: str, at_preview: Window, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.release import run as module
+
+    with monkeypatch.context() as held:
+        gate = Gate(held, module, "make", before=False)
+        click(qtbot, at_preview.footer.findChild(QAbstractButton, "next"))
+        qtbot.waitUntil(gate.reached.is_set, timeout=60_000)
+        title = at_preview.study.plan.purpose.title
+        at_preview.go("purpose")
+        at_preview.study.decide_part("purpose", title="Another one")
+        if ends == "stopped":
+            at_preview.runner.stop("release")
+        gate.open.set()
+        qtbot.waitUntil(lambda: not at_preview.runner.busy(), timeout=60_000)
+    values = {"epsilon": "0.50", "holding": at_preview.study.plan.holding}
+    said = at_preview.notice.words()
+    if ends == "made":
+        assert words.say("app.release.made_before", title=title) in said
+        assert words.say("app.release.made_before_spent", **values) in said
+        assert words.say("app.release.failed") != at_preview.page("release").ended_title.text()
+    else:
+        assert words.say("app.release.stays_spent", **values) in said
+    state = "complete" if ends == "made" else "failed"
+    assert [entry.state for entry in Ledger(at_preview.study.ledger_path).entries()] == [state]

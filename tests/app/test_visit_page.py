@@ -29,10 +29,12 @@ from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Budget, Family
 from engine.pricing.statement import cost_of
+from engine.release import run
 from engine.release.examples import plans
 from engine.release.plan import Plan, Price
 from engine.views import TableView, Text, amount
-from tests.app.walking import SAMPLE, example_plan, settle
+from tests.app.test_stop import Gate
+from tests.app.walking import SAMPLE, example_plan, sample_plan, settle
 
 HEADINGS = ("Answer", "Least exact answer")
 MARGIN = Text("methods.services.private_queries.headings.within_95")
@@ -737,3 +739,26 @@ def test_a_margin_that_takes_less_than_its_level_is_offered(
     last(page, QAbstractButton, f"take-cheaper-{place}").click()
     assert page.given["visit"]["questions"][0]["margin"] == 6
     assert note(page).endswith("± 6.") and page._next < Fraction(1, 2)
+
+
+@pytest.mark.guarantee
+def test_an_answer_that_comes_once_another_plan_is_open_is_told_and_its_state_found_again(
+    window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was shown as one of the plan that was open by then, in words that this does not have."""
+    window.settings.keep_list(True)
+    page = opened(window, qtbot, "services.private_queries", tmp_path, holding_budget=Budget(Fraction(2)))
+    page._filled("questions", [{"where": "gender is Female", "epsilon": "1/10"}])
+    entry, title = page.opened_as.entry, page._plan.purpose.title
+    with monkeypatch.context() as held:
+        gate = Gate(held, run, "make", before=False)
+        window.footer.next.click()
+        qtbot.waitUntil(gate.reached.is_set, timeout=60_000)
+        window.study.open_plan(sample_plan(tmp_path))
+        gate.open.set()
+        settle(qtbot, window, timeout=60_000)
+    assert words.say("app.release.made_before", title=title) in window.notice.words()
+    assert "0.10" in window.notice.words()
+    kept = Path(window.settings.desks()[entry])
+    assert Ledger(window.study.ledger_path).entries()[-1].state == "complete"
+    assert (kept / "internal" / "state").is_file() and kept != tmp_path / "out"

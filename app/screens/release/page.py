@@ -378,7 +378,7 @@ class ReleasePage(Page):
         self.ended.setVisible(ended is not None)
         waits = not running and outcome is None
         second = waits and self.study.needs_second
-        self.waiting.setVisible(waits and ended is None and not second)
+        self.waiting.setVisible(waits and ended is None and not second and self._is_foreseen)
         self.secret.setVisible(waits and self._keeps_key)
         if waits and seals_known(self.study.ledger_path):
             self.sealing.show()
@@ -399,14 +399,23 @@ class ReleasePage(Page):
             return words.say("app.release.make_report")
         if self.study.needs_second or not flow.reachable(self.id, self.study.state):
             return ""  # what one person may do stands on the page
+        if not self._is_foreseen:
+            return self.say("to_preview")
         return self.say("button", epsilon=self._epsilon) if self._epsilon else self.say("button_free")
+
+    @property
+    def _is_foreseen(self) -> bool:
+        """Whether the ledger was asked about this very plan: only then is it known what a release takes."""
+        return self.study.result("ledger") is not None
 
     def shows_next(self) -> bool:
         """Nothing goes on from here before two people made it."""
         return not self.study.needs_second
 
     def commits(self) -> str:
-        return self.next_words() if self.watch is None and self.study.result("bundle") is None else ""
+        if not self._is_foreseen or self.watch is not None or self.study.result("bundle") is not None:
+            return ""
+        return self.next_words()
 
     def guard(self) -> tuple[str, str] | None:
         return guard_words(self.study)
@@ -414,6 +423,8 @@ class ReleasePage(Page):
     def go_next(self) -> None:
         if self.watch is not None or self.study.result("bundle") is not None:
             self.frame.go_next()
+        elif not self._is_foreseen:
+            self.frame.go("preview")
         elif not self.study.needs_second:
             self._begin()
 
@@ -551,8 +562,10 @@ class ReleasePage(Page):
         self.study.forget("ledger")
         if outcome.bundle is not None:
             self.frame.settings.remember_bundle(outcome.bundle.entry, str(outcome.bundle.folder))
-        if outcome.bundle is None or not self.study.store("bundle", outcome, self._plan):
+        if outcome.bundle is None:
             self._say_ended(outcome)
+        elif not self.study.store("bundle", outcome, self._plan):
+            self._say_made_before()
         self.frame.update_frame()
         self.enter()
         self.refresh_explanation("")
@@ -573,10 +586,23 @@ class ReleasePage(Page):
         self.ended.setProperty("card", "care" if spent else "true")
         polish(self.ended)
         self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
-        if outcome.error is not None:
+        if self._plan != self.study.plan:  # the card is of the plan that was released, and is not shown
+            what, do = ("", "") if outcome.error is None else words.explain(outcome.error)
+            self.notify(f"{self.ended_title.text()} {what}".strip(), f"{kept} {do}".strip())
+        elif outcome.error is not None:
             self._refuse_for_reason(outcome.error)
+        if outcome.error is not None:
             self.signing.ask_after(outcome.error)
             self.sealing.ask_after(outcome.error)
+
+    def _say_made_before(self) -> None:
+        """Say that a release was made whose plan has been changed meanwhile: it is not what stands here."""
+        values = {"epsilon": self._spends, "holding": self._plan.holding}
+        spent = words.say("app.release.made_before_spent", **values) if self._spends else ""
+        self.notify(
+            words.say("app.release.made_before", title=self._plan.purpose.title),
+            f"{spent} {words.say('app.release.made_before_do')}".strip(),
+        )
 
     # --- what was made -----------------------------------------------------------------------------
 

@@ -59,6 +59,7 @@ from app.work.visiting import (
 )
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Cheaper, Method, Source, Step
+from engine.release.plan import Plan
 from engine.table.schema import Schema
 from engine.views import Text
 
@@ -589,6 +590,7 @@ class VisitPage(Page):
             self.frame.go_next()
             return
         self._asking = self._spends_words()
+        desk, plan, epsilon = self.opened_as, self._plan, level(self._next) if self._next else ""
         passphrase = self.secret.text() if not self.secret.isHidden() else ""
         self.secret.clear()
         self.work(
@@ -601,7 +603,7 @@ class VisitPage(Page):
             passphrase=passphrase,
             signing=self.signing.taken(),
             seen={one.file.path: one.digest for one in self.further.values()},
-            done=self._answered,
+            done=lambda outcome: self._answered(outcome, desk, plan, epsilon),
             doing=words.say("app.visit.working"),
             slot="release",
         )
@@ -614,12 +616,22 @@ class VisitPage(Page):
         said = words.say("app.visit.last.spent", epsilon=level(self._next))
         return f"{said} · {added}" if added else said
 
-    def _answered(self, outcome: Outcome) -> None:
+    def _answered(self, outcome: Outcome, desk: Opened, plan: Plan, epsilon: str) -> None:
+        """Show what a step gave; of another service than the one in view by now, only that it was made."""
         self.study.forget("ledger")
+        if outcome.bundle is not None and (outcome.bundle.folder / "internal" / "state").is_file():
+            self.frame.settings.remember_desk(desk.entry, str(outcome.bundle.folder))
         if outcome.error is not None:
             self.refuse(outcome.error)
             self.signing.ask_after(outcome.error)
-        if outcome.bundle is None or self.opened_as is None:
+        if outcome.bundle is None:
+            return
+        if self.opened_as is not desk or plan.method != self.study.plan.method:
+            values = {"epsilon": epsilon, "holding": plan.holding}
+            self.notify(
+                words.say("app.release.made_before", title=plan.purpose.title),
+                words.say("app.release.made_before_spent", **values) if epsilon else "",
+            )
             return
         folder = outcome.bundle.folder
         title = words.say(f"methods.{self.study.plan.method}.steps.{self.step}.title")
@@ -628,8 +640,7 @@ class VisitPage(Page):
         asks = step is not None and bool(step.parameters or step.sources)
         self.last.show_answer(outcome.bundle.views if asks else (), headings, self._asking)
         if (folder / "internal" / "state").is_file():
-            self.opened_as = Opened(self.opened_as.plan, self.opened_as.entry, folder)
-            self.frame.settings.remember_desk(self.opened_as.entry, str(folder))
+            self.opened_as = Opened(desk.plan, desk.entry, folder)
         self._touched.discard(self.step)
         self._has_new_answer = True
         self._ask_ledger()
