@@ -133,6 +133,11 @@ class PrivateQueries(Service):
         "basic composition with levels chosen on the way, for δ = 0",
         "arXiv:1605.08294",
     )
+    published_with_delta = Reference(
+        "Feldman, Zrnic: Individual privacy accounting via a Rényi filter (2021)",
+        "theorem 3.1",
+        "arXiv:2008.11193",
+    )
 
     class Options(option.Options):
         columns: option.Names = option.columns(minimum=1, maximum=500, needs_domain=True)
@@ -442,6 +447,12 @@ class PrivateQueries(Service):
             return Text(f"methods.{ID}.notes.together", said)
         return Text(f"methods.{ID}.notes.together_delta", said | {"delta": float(desk.delta)})
 
+    @property
+    def followed(self) -> Reference:
+        """Where it is published how levels add up that are chosen on the way, with a δ or without."""
+        loss = self.cost.loss
+        return self.published_with_delta if loss is not None and loss.delta else self.published
+
     # --- forecast -----------------------------------------------------------------------------------
 
     @once
@@ -697,7 +708,8 @@ def _unpayable(desk: Desk, new: tuple[Measurement, ...], parameter: str) -> list
 def _left(desk: Desk) -> Text:
     values = {
         "left": rounded_level(desk.level(desk.left), down=True),
-        "reserved": rounded_level(desk.level(desk.reserved)),
+        # What an answer could have had is left as well: at the opening both are one number.
+        "reserved": rounded_level(desk.level(desk.reserved), down=bool(desk.delta)),
         "questions": desk.questions - desk.paid,
     }
     return Text(f"methods.{ID}.notes.left{'_delta' if desk.delta else ''}", values)

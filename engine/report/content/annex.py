@@ -42,9 +42,23 @@ LIMITS = (
     "adaptive",
     "machine",
     "machine_local",
+    "machine_shared",
+    "machine_paper",
     "not_for",
 )
-UNCHECKED = ("noise", "bounds", "key", "cap", "row", "page", "ledger", "program", "one_report", "input")
+UNCHECKED = (
+    "noise",
+    "bounds",
+    "key",
+    "cap",
+    "row",
+    "page",
+    "form",
+    "ledger",
+    "program",
+    "one_report",
+    "input",
+)
 """In the order in which they are printed; `engine.report.content.facts.PRINTED` says of which releases."""
 
 

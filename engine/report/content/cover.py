@@ -99,10 +99,10 @@ def _open(evidence: PublicEvidence) -> list[Text]:
     facts = facts_of(evidence)
     if not facts.opened or facts.local:
         return []
-    values = _values(evidence.expected[0], words_of(evidence.decided)) | {
-        "epsilon": loss.epsilon / int(questions)
-    }
-    return [say("cover.exact_opened", **values)]
+    values = _values(evidence.expected[0], words_of(evidence.decided))
+    if loss.delta:  # squares of levels add up: of equal shares none is the ε of all by their number
+        return [say("cover.exact_opened_delta", **values, questions=int(questions))]
+    return [say("cover.exact_opened", **values, epsilon=loss.epsilon / int(questions))]
 
 
 def _beside(evidence: PublicEvidence) -> list[Text]:
