@@ -54,6 +54,8 @@ class Facts:
         Whether nothing about people leaves yet.
     thrown, shared
         Whether answers are changed by throws, on paper; whether all answer on one device.
+    visit
+        Whether questions may count people, by all of their rows, beside rows below a cap.
     """
 
     bounded: bool
@@ -72,6 +74,7 @@ class Facts:
     opened: bool
     thrown: bool
     shared: bool
+    visit: bool
 
 
 PRINTED: Mapping[str, tuple[str, ...]] = {
@@ -107,7 +110,8 @@ PRINTED: Mapping[str, tuple[str, ...]] = {
     "unchecked.program": (),
     "unchecked.one_report": ("local",),
     "unchecked.input": ("not local",),
-    "guarantee.bias": ("noise", "not opened", "cap"),
+    "guarantee.bias": ("noise", "not opened", "cap", "not visit"),
+    "guarantee.bias_visit": ("noise", "not opened", "cap", "visit"),
     "guarantee.bias_row": ("noise", "not opened", "not cap"),
     "assumptions.exact_integer_noise": ("noise",),
 }
@@ -143,6 +147,7 @@ def facts_of(evidence: PublicEvidence) -> Facts:
         opened=not evidence.views and loss is not None,
         thrown="respondents_throw" in promise.assumptions,
         shared="respondents_draw_shared" in promise.assumptions,
+        visit=evidence.method["family"] == Family.SERVICE,
     )
 
 

@@ -27,13 +27,14 @@ from engine.report.words import word
 from engine.table.table import Table
 from engine.texts import percent_up
 from engine.views import Text
+from tests.engine.methods.services.test_private_queries import Visitor, write_rows
 from tests.engine.methods.services.test_private_queries import plan as desk_plan
-from tests.engine.methods.services.test_private_queries import write_rows
 from tests.engine.methods.statistics import test_density, test_flows
 from tests.engine.report.test_report_content import all_texts
 from tests.noise_source import seeded_noise
 
 LANGUAGES = ("en", "de", "fr")
+DESK = "services.private_queries"
 OPENING = plans(method("exchanges.survey"))[0]
 YES_OR_NO = [
     {name: value for name, value in one.items() if name not in ("epsilon", "truth")}
@@ -135,6 +136,24 @@ def test_a_desk_that_opens_states_a_margin_at_the_level_that_it_is_of(
     assert left.values["left"] == left.values["reserved"]  # nothing was asked yet
     cited = json.loads((tmp_path / "desk/release/evidence.json").read_bytes())["method"]["published"]
     assert ("for δ = 0" in cited["place"]) is (delta == 0)
+    assert {one for one in told if one.startswith("places.")} == {
+        f"places.methods.{DESK}.approximate_dp" if delta else f"places.methods.{DESK}"
+    }
+
+
+def test_a_visit_says_the_cap_of_rows_alone_and_one_unit_of_answers_that_share_it(tmp_path: Path) -> None:
+    """People are counted by all of their rows: no sentence says of their answers that rows were left out."""
+    write_rows(tmp_path)
+    visitor = Visitor(tmp_path)
+    told = {}
+    for name, of in (("people", ("people",)), ("mixed", ("rows", "people")), ("rows", ("rows",))):
+        asked = [{"of": one, "where": f"age >= {20 + len(told)}", "epsilon": "1/50"} for one in of]
+        visitor.ask(*asked)
+        told[name] = texts_of(tmp_path / visitor.last)
+    for found in told.values():
+        assert f"methods.{DESK}.notes.capped" in found and "report.guarantee.bias_visit" in found
+        assert {"statistics.notes.capped", "report.guarantee.bias"}.isdisjoint(found)
+    assert [name for name, found in told.items() if "preview.unit" in found] == ["rows"]
 
 
 @pytest.mark.parametrize(("epsilon", "all_kept"), [("1", True), ("1/1000", False)])
