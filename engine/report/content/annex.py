@@ -89,10 +89,11 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
             ways.append(Row(say("verify.withdrawal"), withdrawal))
     else:
         plan = kept.plan.get("purpose", {})
+        held = "retention_how" if facts_of(evidence).read else "retention_how_unread"
         ways.append(
             Row(
                 say("verify.retention"),
-                say("verify.retention_how", retention=stated_or_not(plan, "retention")),
+                say(f"verify.{held}", retention=stated_or_not(plan, "retention")),
             )
         )
         for key in kept.keys:

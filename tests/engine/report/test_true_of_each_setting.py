@@ -213,3 +213,21 @@ def test_a_belief_that_is_nearly_certain_is_drawn_and_told_as_no_certainty(tmp_p
     (drawn,) = re.findall(r'role="img" aria-label="([^"]*)"', page)
     assert re.search(r"99\.99\d+;", drawn) and "100" not in drawn
     assert re.search(r"at most: 99\.99\d+", page) and not re.search(r"at most: 100\b", page)
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_an_internal_folder_is_said_to_hold_exact_figures_where_rows_were_read(
+    tmp_path: Path, read: bool
+) -> None:
+    """A kit of a survey is made before anybody answered: there is no exact figure that it could hold."""
+    if read:
+        write_rows(tmp_path)
+        visitor = Visitor(tmp_path)
+        visitor.ask({"where": "age >= 20", "epsilon": "1/50"})
+        folder = tmp_path / visitor.last
+    else:
+        run(OPENING, out=tmp_path / "kit", ledger=Ledger(tmp_path / "l.sqlite"), base=tmp_path)
+        folder = tmp_path / "kit"
+    page = " ".join((folder / "internal" / "report-internal.html").read_text().split())
+    assert ("It holds exact figures" in page) is read
+    assert ("it holds no exact figures" in page) is not read
