@@ -89,7 +89,9 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
             ways.append(Row(say("verify.withdrawal"), withdrawal))
     else:
         plan = kept.plan.get("purpose", {})
-        held = "retention_how" if facts_of(evidence).read else "retention_how_unread"
+        facts = facts_of(evidence)
+        was_read = facts.read or (facts.local and bool(evidence.decided.get("step")))  # reports are counted
+        held = "retention_how" if was_read else "retention_how_unread"
         ways.append(
             Row(
                 say("verify.retention"),

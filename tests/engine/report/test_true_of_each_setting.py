@@ -18,9 +18,12 @@ from engine import texts
 from engine.evidence import read_public
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
+from engine.methods.exchanges.asking import make_kit
 from engine.methods.exchanges.kit import posterior, rounded_up
+from engine.methods.exchanges.paper import strip_code
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.release.examples import plans
+from engine.release.plan import FileReference
 from engine.release.run import run
 from engine.report import content
 from engine.report.words import word
@@ -35,7 +38,7 @@ from tests.noise_source import seeded_noise
 
 LANGUAGES = ("en", "de", "fr")
 DESK = "services.private_queries"
-OPENING = plans(method("exchanges.survey"))[0]
+OPENING, VISIT, _ = plans(method("exchanges.survey"))
 YES_OR_NO = [
     {name: value for name, value in one.items() if name not in ("epsilon", "truth")}
     for one in OPENING.parameters["questions"]
@@ -231,3 +234,24 @@ def test_an_internal_folder_is_said_to_hold_exact_figures_where_rows_were_read(
     page = " ".join((folder / "internal" / "report-internal.html").read_text().split())
     assert ("It holds exact figures" in page) is read
     assert ("it holds no exact figures" in page) is not read
+
+
+def test_strips_that_were_typed_in_are_told_as_strips(tmp_path: Path) -> None:
+    """No page made them, the same one counts twice, and what was left out of them is an exact figure."""
+    given = OPENING.parameters | PAPER | {"asked": "all", "forged_reason": "One strip each"}
+    ledger = Ledger(tmp_path / "l.sqlite")
+    opened = run(replace(OPENING, parameters=given), out=tmp_path / "kit", ledger=ledger, base=tmp_path)
+    code = strip_code(make_kit(method(OPENING.method)(replace(OPENING, parameters=given).request).values))
+    line = " ".join((code, *("1" for _ in YES_OR_NO)))
+    (tmp_path / "strips.csv").write_text("\n".join(["report", *([line] * 400)]) + "\n")
+    files = {"reports": FileReference("strips.csv", VISIT.files["reports"].options)}
+    visit = replace(VISIT, files=files, continues=opened.entry, state="kit/internal/state")
+    run(visit, out=tmp_path / "told", ledger=ledger, base=tmp_path)
+    told = texts_of(tmp_path / "told")
+    for language in LANGUAGES:
+        own = [one for name, one in told.items() if not name.startswith(OF_EITHER)]
+        said = [sentence for one in own for sentence in sentences(one, language)]
+        assert [one for one in said if OF_A_PAGE[language].search(one)] == []
+    page = (tmp_path / "told/release/report-external.html").read_text()
+    assert "the page made it" not in page and "each counted once" not in page
+    assert "It holds exact figures" in (tmp_path / "told/internal/report-internal.html").read_text()
