@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -133,11 +133,13 @@ class PrivateQueries(Service):
         "basic composition with levels chosen on the way, for δ = 0",
         "arXiv:1605.08294",
     )
-    published_with_delta = Reference(
-        "Feldman, Zrnic: Individual privacy accounting via a Rényi filter (2021)",
-        "theorem 3.1",
-        "arXiv:2008.11193",
-    )
+    published_by_promise: ClassVar[Mapping[str, Reference]] = {
+        "approximate_dp": Reference(
+            "Feldman, Zrnic: Individual privacy accounting via a Rényi filter (2021)",
+            "theorem 3.1",
+            "arXiv:2008.11193",
+        )
+    }
 
     class Options(option.Options):
         columns: option.Names = option.columns(minimum=1, maximum=500, needs_domain=True)
@@ -446,12 +448,6 @@ class PrivateQueries(Service):
         if not desk.delta:
             return Text(f"methods.{ID}.notes.together", said)
         return Text(f"methods.{ID}.notes.together_delta", said | {"delta": float(desk.delta)})
-
-    @property
-    def followed(self) -> Reference:
-        """Where it is published how levels add up that are chosen on the way, with a δ or without."""
-        loss = self.cost.loss
-        return self.published_with_delta if loss is not None and loss.delta else self.published
 
     # --- forecast -----------------------------------------------------------------------------------
 

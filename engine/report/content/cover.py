@@ -81,8 +81,8 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
     """Say how exact the released numbers are: by the margins beside them, else as the method forecast it."""
     said = [*(_open(evidence) or _beside(evidence) or _drawn(evidence) or _foreseen(evidence))]
     told = unit_parts(str(evidence.expected[0].get("unit", "")))[1] if evidence.expected else ""
-    several = words_of(evidence.decided).several
-    if said and told and all(str(one.get("unit", "")) != several for one in evidence.expected):
+    people = words_of(evidence.decided).several
+    if said and told and all(str(one.get("unit", "")) != people for one in evidence.expected):
         said.append(Text("preview.unit", {"unit": told}))
     counted = guesses(evidence)
     if counted is not None:
