@@ -89,7 +89,8 @@ unchecked.one_report"""
 # Printed of some kinds of promises alone, see "each sentence, each promise" below
 OF_SOME = """limits.stays_personal_too limits.no_dominance_row limits.adaptive cover.status
 cover.guesses_worst cover.opened cover.share cover.status_statistical cover.status_personal
-results.intro_rank"""
+results.intro_rank
+cover.exact_opened_delta guarantee.bias_visit verify.retention_how_unread"""
 OF_NOISE = ("noise", "ε", "epsilon", "sampler", "declared bounds", "margin", "grid step")
 
 
