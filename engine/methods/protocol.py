@@ -469,6 +469,8 @@ class Method(Triable, Leaving, ABC):
     published: ClassVar[Reference]
     published_by_fit: ClassVar[Mapping[str, Reference]] = {}
     """Where another choice of ``fit`` was published, by the choice; `published` holds of the others."""
+    published_by_promise: ClassVar[Mapping[str, Reference]] = {}
+    """Where what another kind of promise rests on was published, by the kind."""
     sources: ClassVar[tuple[Source, ...]] = (Source(),)
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     steps: ClassVar[tuple[Step, ...]] = ()
@@ -542,6 +544,8 @@ class Method(Triable, Leaving, ABC):
     @property
     def followed(self) -> Reference:
         """Where what was chosen is published: what a report of its release cites."""
+        if self.published_by_promise:
+            return self.published_by_promise.get(self.cost.kind, self.published)
         return self.published_by_fit.get(str(self.values.get("fit", "")), self.published)
 
     @property

@@ -17,6 +17,8 @@ DASH = "–"
 FIRM_SPACE = "\u00a0"
 DIGITS = 4
 """Of a number that is none of whole things: as many as a reader compares."""
+NEARLY_ALL = 99.9
+"""What lies above it and below 100 is not rounded to 100: no bound on a belief is written as certainty."""
 KEPT_APART = 0.005
 """How much of a margin may be lost to rounding its ends to four digits: less than two printed digits show."""
 MOST_APART = 2
@@ -47,8 +49,8 @@ def cell(value: Any, language: str) -> str:
 
     Examples
     --------
-    >>> cell(0.7310585, "en"), cell(74434.414, "en"), cell(None, "en")
-    ('0.7311', '74,434.41', '–')
+    >>> cell(0.7310585, "en"), cell(74434.414, "en"), cell(None, "en"), cell(99.9994, "en")
+    ('0.7311', '74,434.41', '–', '99.9994')
     """
     if value is None:
         return DASH
@@ -58,7 +60,7 @@ def cell(value: Any, language: str) -> str:
         return word(Text("report.words.yes" if value else "report.words.no"), language)
     if isinstance(value, Real):
         plain = int(value) if isinstance(value, Integral) else float(value) + 0.0  # not −0
-        return texts.number(plain, digits=DIGITS, language=language)
+        return texts.number(plain, digits=6 if NEARLY_ALL < plain < 100 else DIGITS, language=language)
     return word(value, language)
 
 
@@ -82,10 +84,11 @@ def axis_value(value: float, language: str) -> str:
 
     Examples
     --------
-    >>> axis_value(1234.0, "en"), axis_value(0.1 + 0.2, "en")
-    ('1,234', '0.3')
+    >>> axis_value(1234.0, "en"), axis_value(0.1 + 0.2, "en"), axis_value(99.9994, "en")
+    ('1,234', '0.3', '99.9994')
     """
-    rounded = float(f"{value:.4g}") if abs(value) < 1000 else round(value)
+    few = f"{value:.6g}" if NEARLY_ALL < value < 100 else f"{value:.4g}"
+    rounded = float(few) if abs(value) < 1000 else round(value)
     whole = float(rounded).is_integer() and abs(rounded) < 1e15
     return cell(int(rounded) if whole else rounded, language)
 

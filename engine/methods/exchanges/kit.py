@@ -170,7 +170,7 @@ def rounded_up(sure: float) -> float:
     >>> [rounded_up(one) for one in (73.106, 99.97, 99.99938, 99.9999999, 100.0)]
     [73.2, 99.97, 99.9994, 100.0, 100.0]
     """
-    found = (math.ceil(10**places * sure) / 10**places for places in range(1, MOST_PLACES + 1))
+    found = (math.ceil(10**places * sure - 1e-9) / 10**places for places in range(1, MOST_PLACES + 1))
     return next((one for one in found if one < 100), 100.0)
 
 

@@ -84,5 +84,5 @@ def _form(kit: Kit, language: str) -> dict[str, Any]:
 
 
 def strip_code(kit: Kit) -> str:
-    """Return the letters that a strip is typed in with, before the numbers of what is ticked on it."""
+    """Return the four characters that a strip is typed in with, before the numbers of what is ticked."""
     return kit.id[:4]

@@ -173,7 +173,14 @@ class Survey(Service):
         events = Sequential(tuple(replace(one.event, count=self.kit.waves) for one in self.kit.told))
         loss = Loss(self.kit.total, Fraction(0), Neighbours.REPLACE_ONE, events)
         sent = "one_report" if self.kit.waves == 1 else "one_report_each_time"
-        return Promise("local_dp", loss, Unit.PERSON, 1, assumptions=("respondents_draw", sent))
+        return Promise("local_dp", loss, Unit.PERSON, 1, assumptions=(self.drawn, sent))
+
+    @property
+    def drawn(self) -> str:
+        """Name what has to be trusted where lots are drawn: each one's device, one for all, or throws."""
+        if self.kit.device:
+            return "respondents_throw"
+        return "respondents_draw_shared" if self.kit.shared else "respondents_draw"
 
     @once
     def forecast(self) -> Forecast:
@@ -206,7 +213,8 @@ class Survey(Service):
             artefact = FileArtefact("survey.pdf", "application/pdf", form(kit), Text(f"{WORDS}.files.form"))
         else:
             artefact = FileArtefact("survey.html", "text/html", page(kit), Text(f"{WORDS}.files.kit"))
-        names = ["send_form"] if kit.device else ["send_page", "collect_later"]
+        sent = "send_shared" if kit.shared else "send_page" if kit.intro.strip() else "send_page_untold"
+        names = ["send_form"] if kit.device else [sent, "collect_later"]
         names += ["drawn_question"] if kit.asked == ONE else []
         said = (Text(f"{WORDS}.notes.{name}") for name in names)
         notes = (*describe_series(kit), *said, describe_forgery(kit, "forged"))

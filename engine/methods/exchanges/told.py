@@ -99,7 +99,8 @@ def kit_views(kit: Kit) -> tuple[View, ...]:
         *(label(name) for name in names),
         Text(f"{WORDS}.views.reason"),
     )
-    note = Text(f"{WORDS}.views.kit.{kit.asked}", {"questions": len(kit.questions)})
+    drawn = f"{kit.asked}_paper" if kit.device else kit.asked
+    note = Text(f"{WORDS}.views.kit.{drawn}", {"questions": len(kit.questions)})
     views: list[View] = [NumberView(label("sure"), kit.sure, Text(f"{WORDS}.numbers.sure"), "%")]
     if kit.waves > 1:
         views.append(

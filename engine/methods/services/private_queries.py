@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -69,12 +69,12 @@ from engine.methods.services.told import (
     rounded_level,
     views_of,
 )
-from engine.methods.shared.promise import cap_notes, counted_unit, promise
+from engine.methods.shared.promise import counted_unit, promise
 from engine.once import once
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import AboveThresholds, Integers, Stated
-from engine.privacy.promise import Promise
+from engine.privacy.promise import Promise, Unit
 from engine.table.schema import Kind
 from engine.views import Text, View
 
@@ -133,6 +133,13 @@ class PrivateQueries(Service):
         "basic composition with levels chosen on the way, for δ = 0",
         "arXiv:1605.08294",
     )
+    published_by_promise: ClassVar[Mapping[str, Reference]] = {
+        "approximate_dp": Reference(
+            "Feldman, Zrnic: Individual privacy accounting via a Rényi filter (2021)",
+            "theorem 3.1",
+            "arXiv:2008.11193",
+        )
+    }
 
     class Options(option.Options):
         columns: option.Names = option.columns(minimum=1, maximum=500, needs_domain=True)
@@ -448,7 +455,7 @@ class PrivateQueries(Service):
     def forecast(self) -> Forecast:
         if self.request.step == CLOSE:
             return Forecast()
-        unit, notes = counted_unit(self.request), tuple(cap_notes(self.request))
+        unit, notes = counted_unit(self.request), _cap_notes(self.request)
         if self.request.step:
             return Forecast(tuple(self._expected(unit)), notes=(*_twice(self.asked), *notes))
         one = self._equal_shares(required_budget(self.request))
@@ -518,7 +525,7 @@ class PrivateQueries(Service):
             self.options.questions,
             delta=budget.delta,
         )
-        notes = (_left(desk), *_adds_up(desk), *cap_notes(self.request))
+        notes = (_left(desk), *_adds_up(desk), *_cap_notes(self.request))
         table = columns_table(self.request.schema, columns)
         written = FileArtefact(NAME, "text/html", page(desk), Text(f"methods.{ID}.page_file"))
         return Release((table, written), self.cost, notes=notes, state=desk.dumps())
@@ -578,7 +585,7 @@ class PrivateQueries(Service):
             *_adds_up(desk),
             *_short(self.asked, answers),
             *_twice(self.asked),
-            *cap_notes(self.request),
+            *_cap_notes(self.request),
         )
         return self._release(desk, answers, notes)
 
@@ -587,7 +594,7 @@ class PrivateQueries(Service):
         notes = (
             Text(f"methods.{ID}.notes.closed", {"answers": len(desk.asked)}),
             self._told_together(desk),
-            *cap_notes(self._opened),
+            *_cap_notes(self._opened),
         )
         return self._release(replace(desk, closed=True), self.answers(desk), notes)
 
@@ -697,10 +704,18 @@ def _unpayable(desk: Desk, new: tuple[Measurement, ...], parameter: str) -> list
 def _left(desk: Desk) -> Text:
     values = {
         "left": rounded_level(desk.level(desk.left), down=True),
-        "reserved": rounded_level(desk.level(desk.reserved)),
+        # What an answer could have had is left as well: at the opening both are one number.
+        "reserved": rounded_level(desk.level(desk.reserved), down=bool(desk.delta)),
         "questions": desk.questions - desk.paid,
     }
     return Text(f"methods.{ID}.notes.left{'_delta' if desk.delta else ''}", values)
+
+
+def _cap_notes(request: Request) -> tuple[Text, ...]:
+    """Say what the cap is of: of rows alone, as people are counted by all of theirs."""
+    if request.unit is not Unit.PERSON:
+        return ()
+    return (Text(f"methods.{ID}.notes.capped", {"cap": request.rows_per_person}),)
 
 
 def _adds_up(desk: Desk) -> tuple[Text, Text]:

@@ -383,7 +383,8 @@ class Density(Method):
             ),
         )
         said = {"kept": curve.kept, "most": self.most_waves}
-        told = (Text(f"methods.{self.id}.notes.{one}", said) for one in ("kept", "noise_only", "read"))
+        kept = "kept_all" if curve.kept == self.most_waves else "kept"
+        told = (Text(f"methods.{self.id}.notes.{one}", said) for one in (kept, "noise_only", "read"))
         notes = [*self._chosen, *told]
         views = self._views(sides, value, within)
         return Release(tables, self.cost, views, (*notes, *cap_notes(self.request)))

@@ -595,7 +595,10 @@ class Flows(Method):
         events = np.arange(1, len(people) + 1)
         total = float(people @ events)
         share = float(people @ np.minimum(events, cap)) / total
-        return Text(f"methods.{self.id}.notes.counted", {"percent": round(100 * share)})
+        # Whoever has as many events as the last line, or more, is taken for just as many: an upper bound.
+        name = "counted_open" if people[-1] > 0 else "counted"
+        values = {"percent": round(100 * share), "longest": self.options.longest}
+        return Text(f"methods.{self.id}.notes.{name}", values)
 
     def _move_views(self, listed: Integers, moves: Floats, limit: float) -> list[View]:
         """Return moves a week as a table, as a flow map, and as a graph of where one goes next."""

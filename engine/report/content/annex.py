@@ -42,9 +42,23 @@ LIMITS = (
     "adaptive",
     "machine",
     "machine_local",
+    "machine_shared",
+    "machine_paper",
     "not_for",
 )
-UNCHECKED = ("noise", "bounds", "key", "cap", "row", "page", "ledger", "program", "one_report", "input")
+UNCHECKED = (
+    "noise",
+    "bounds",
+    "key",
+    "cap",
+    "row",
+    "page",
+    "form",
+    "ledger",
+    "program",
+    "one_report",
+    "input",
+)
 """In the order in which they are printed; `engine.report.content.facts.PRINTED` says of which releases."""
 
 
@@ -75,10 +89,13 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
             ways.append(Row(say("verify.withdrawal"), withdrawal))
     else:
         plan = kept.plan.get("purpose", {})
+        facts = facts_of(evidence)
+        was_read = facts.read or (facts.local and bool(evidence.decided.get("step")))  # reports are counted
+        held = "retention_how" if was_read else "retention_how_unread"
         ways.append(
             Row(
                 say("verify.retention"),
-                say("verify.retention_how", retention=stated_or_not(plan, "retention")),
+                say(f"verify.{held}", retention=stated_or_not(plan, "retention")),
             )
         )
         for key in kept.keys:

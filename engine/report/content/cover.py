@@ -81,7 +81,8 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
     """Say how exact the released numbers are: by the margins beside them, else as the method forecast it."""
     said = [*(_open(evidence) or _beside(evidence) or _drawn(evidence) or _foreseen(evidence))]
     told = unit_parts(str(evidence.expected[0].get("unit", "")))[1] if evidence.expected else ""
-    if said and told:
+    people = words_of(evidence.decided).several
+    if said and told and all(str(one.get("unit", "")) != people for one in evidence.expected):
         said.append(Text("preview.unit", {"unit": told}))
     counted = guesses(evidence)
     if counted is not None:
@@ -99,10 +100,10 @@ def _open(evidence: PublicEvidence) -> list[Text]:
     facts = facts_of(evidence)
     if not facts.opened or facts.local:
         return []
-    values = _values(evidence.expected[0], words_of(evidence.decided)) | {
-        "epsilon": loss.epsilon / int(questions)
-    }
-    return [say("cover.exact_opened", **values)]
+    values = _values(evidence.expected[0], words_of(evidence.decided))
+    if loss.delta:  # squares of levels add up: of equal shares none is the ε of all by their number
+        return [say("cover.exact_opened_delta", **values, questions=int(questions))]
+    return [say("cover.exact_opened", **values, epsilon=loss.epsilon / int(questions))]
 
 
 def _beside(evidence: PublicEvidence) -> list[Text]:

@@ -52,6 +52,10 @@ class Facts:
         Whether cells were counted among the released numbers, and whether they are more than ten.
     opened
         Whether nothing about people leaves yet.
+    thrown, shared
+        Whether answers are changed by throws, on paper; whether all answer on one device.
+    visit
+        Whether questions may count people, by all of their rows, beside rows below a cap.
     """
 
     bounded: bool
@@ -68,6 +72,9 @@ class Facts:
     numbers: bool
     many: bool
     opened: bool
+    thrown: bool
+    shared: bool
+    visit: bool
 
 
 PRINTED: Mapping[str, tuple[str, ...]] = {
@@ -88,19 +95,23 @@ PRINTED: Mapping[str, tuple[str, ...]] = {
     "limits.other_releases": (),
     "limits.adaptive": ("bounded", "not local", "delta"),
     "limits.machine": ("not local",),
-    "limits.machine_local": ("local",),
+    "limits.machine_local": ("local", "not thrown", "not shared"),
+    "limits.machine_shared": ("shared",),
+    "limits.machine_paper": ("thrown",),
     "limits.not_for": (),
     "unchecked.noise": ("noise",),
     "unchecked.bounds": ("bounded", "not local"),
     "unchecked.key": ("not local", "person"),
     "unchecked.cap": ("not local", "cap"),
     "unchecked.row": ("not local", "not person"),
-    "unchecked.page": ("local",),
+    "unchecked.page": ("local", "not thrown"),
+    "unchecked.form": ("thrown",),
     "unchecked.ledger": ("not local",),
     "unchecked.program": (),
     "unchecked.one_report": ("local",),
     "unchecked.input": ("not local",),
-    "guarantee.bias": ("noise", "not opened", "cap"),
+    "guarantee.bias": ("noise", "not opened", "cap", "not visit"),
+    "guarantee.bias_visit": ("noise", "not opened", "cap", "visit"),
     "guarantee.bias_row": ("noise", "not opened", "not cap"),
     "assumptions.exact_integer_noise": ("noise",),
 }
@@ -134,6 +145,9 @@ def facts_of(evidence: PublicEvidence) -> Facts:
         numbers=cells > 0,
         many=cells > 10,
         opened=not evidence.views and loss is not None,
+        thrown="respondents_throw" in promise.assumptions,
+        shared="respondents_draw_shared" in promise.assumptions,
+        visit=evidence.method["family"] == Family.SERVICE,
     )
 
 
@@ -189,6 +203,7 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
     is_service = evidence.method["family"] == Family.SERVICE
     held = {
         "opened": facts.opened,
+        "paper": facts.thrown,
         "rows": facts.rows,
         "apart": facts.bounded and not facts.rows and not any(map(has_margins, evidence.views)),
         "replace_one": loss is not None and loss.neighbours.value == "replace_one" and not facts.local,

@@ -32,7 +32,7 @@ def promise(evidence: PublicEvidence) -> tuple[Part, ...]:
     assumed = (f"assumptions.{name}" for name in promised.assumptions if name != FIXED)
     others = tuple(Text(name) for name in assumed if holds(name, facts))
     if others:
-        bias = tuple(true_ones(("guarantee.bias", "guarantee.bias_row"), facts))
+        bias = tuple(true_ones(("guarantee.bias", "guarantee.bias_visit", "guarantee.bias_row"), facts))
         parts += [Heading(say("guarantee.assumptions")), Bullets((*others, *bias))]
     return tuple(parts)
 

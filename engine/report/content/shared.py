@@ -53,11 +53,13 @@ def method_name(evidence: PublicEvidence) -> Label:
 
 
 def place_of(evidence: PublicEvidence, place: str) -> Label:
-    """Return the place in a publication in the words of a language, by what was fitted where that counts."""
+    """Return the place in a publication in the words of a language, by fit or promise where these count."""
     base = f"places.methods.{evidence.method['id']}"
-    fit = evidence.decided.get("parameters", {}).get("fit", "")
-    found = texts.say_known(f"{base}.{fit}", place) if fit else place
-    return texts.say_known(base, place) if isinstance(found, str) else found
+    for form in (evidence.decided.get("parameters", {}).get("fit", ""), evidence.promise.kind):
+        found = texts.say_known(f"{base}.{form}", place) if form else place
+        if not isinstance(found, str):
+            return found
+    return texts.say_known(base, place)
 
 
 def of_promise(promise: Promise, name: str) -> Text | None:

@@ -16,9 +16,9 @@ EVERY = [("methods", one) for one in methods()] + [("analyses", one) for one in 
 def test_every_place_has_its_text_and_no_text_is_left_over() -> None:
     wanted = {f"places.{kind}.{one.id}": one.published.place for kind, one in EVERY if one.published.place}
     wanted |= {
-        f"places.methods.{one.id}.{fit}": source.place
+        f"places.methods.{one.id}.{form}": source.place
         for one in methods()
-        for fit, source in one.published_by_fit.items()
+        for form, source in (*one.published_by_fit.items(), *one.published_by_promise.items())
     }
     assert {name: said for name, said in texts.catalogue().items() if name.startswith("places.")} == wanted
 

@@ -83,12 +83,14 @@ groups.causes_row groups.people_row groups.causes_note_row"""
 LOCAL = """
 cover.exact_survey cover.entered results.intro_local results.intro_local_kit results.inside_plain
 guarantee.posterior_answer guarantee.truth guarantee.answers guarantee.changes limits.stays_personal_local
-limits.correctness_local limits.formal_local limits.machine_local unchecked.page
+limits.correctness_local limits.formal_local limits.machine_local limits.machine_shared limits.machine_paper
+unchecked.page unchecked.form
 unchecked.one_report"""
 # Printed of some kinds of promises alone, see "each sentence, each promise" below
 OF_SOME = """limits.stays_personal_too limits.no_dominance_row limits.adaptive cover.status
 cover.guesses_worst cover.opened cover.share cover.status_statistical cover.status_personal
-results.intro_rank"""
+results.intro_rank
+cover.exact_opened_delta guarantee.bias_visit verify.retention_how_unread"""
 OF_NOISE = ("noise", "ε", "epsilon", "sampler", "declared bounds", "margin", "grid step")
 
 
