@@ -245,14 +245,14 @@ MUTANTS = (
     made(
         PRICE,
         "money without end is a level without end too late",
-        "if spare >= self.growth:",
-        "if spare >= 2 * self.growth:",
+        "if spare >= growth:",
+        "if spare >= 2 * growth:",
     ),
     made(
         PRICE,
         "the least amount is not taken off",
-        "spare = float(amount) - self.least",
-        "spare = float(amount)",
+        "spare = amount - self.people * self.minimum",
+        "spare = amount",
     ),
     made(
         of("engine/pricing/posterior.py", "engine/pricing/test_views.py", "engine/pricing/test_more.py"),

@@ -143,7 +143,7 @@ def test_from_three_files_to_a_verified_bundle(hands: Hands, register: list[Path
     hands.type("holding_epsilon", "8")
     hands.next("method")
     page = window.page("method")
-    hands.type("search", "invented tables that hang together by keys")
+    hands.type("search", "hang together")
     assert window.study.plan.method == "datasets.linked", window.notice.words()
     assert {"record", "record_of"} <= window.study.plan.parameters.keys()
     for name, ticked in (

@@ -24,6 +24,7 @@ MAY = {
     "engine/languages.py", "engine/texts.py", "engine/report/html.py", "engine/report/pdf.py",
     "engine/release/examples.py",
     "engine/release/readme.py", "engine/release/program.py", "engine/methods/protocol.py",
+    "engine/methods/listing.py",
     "engine/methods/datasets/imputation.py", "engine/methods/models/leaving.py",
     "engine/methods/exchanges/paper.py", "engine/methods/shared/offline_page.py",
     "engine/methods/exchanges/recipients.py",
