@@ -6,6 +6,7 @@ made, and ``CUSTOS_DEBIAN`` a folder for empty systems, as in `tests.packaging.t
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from engine.commands.parser import make_parser
 from tests.packaging import test_installed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -196,6 +198,25 @@ def system(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @pytest.mark.before_release
 @needs_wixl
 @test_installed.needs_systems
+def asked_of_windows(plan: str) -> list[str]:
+    """Return what is asked there beside the sample: help of every command, and those that need no person."""
+    (commands,) = (one for one in make_parser("en")._actions if isinstance(one, argparse._SubParsersAction))
+    every = [f"{name} --help" for name in sorted(commands.choices)]
+    table = f"{plan.rpartition('/')[0]}/diabetes_encounters.csv"
+    return [
+        *every,
+        *("methods", "policy", "completion bash", "analyse", "at-risk --epsilon0 1 --confidence 0.9"),
+        *(f"inspect {table}", f"plan check {plan}", "verify bundle --ledger ledger.sqlite"),
+        *("ledger check --ledger ledger.sqlite", "pack bundle --out one.custos-release"),
+        *("unpack one.custos-release --out unpacked", "auditor bundle --out auditor --ledger ledger.sqlite"),
+        *(
+            "papers bundle --out papers --ledger ledger.sqlite",
+            "support --out support.json --ledger ledger.sqlite",
+        ),
+        "manual --out manual.pdf",
+    ]
+
+
 def test_it_is_installed_silently_and_its_engine_releases_the_sample(system: Path, tmp_path: Path) -> None:
     if given := os.environ.get("CUSTOS_MSI"):
         package = Path(given)
@@ -229,6 +250,8 @@ def test_it_is_installed_silently_and_its_engine_releases_the_sample(system: Pat
     test_installed.inside(
         system, f"{wine}; {custos} run {plan} --out bundle --ledger ledger.sqlite; wineserver -w"
     )
+    for command in asked_of_windows(plan):
+        test_installed.inside(system, f"{wine}; {custos} {command}; wineserver -w")
     for name in ("bundle", "ledger.sqlite", "ledger.sqlite-keys"):
         subprocess.run(["cp", "-a", system / "root" / name, tmp_path], check=True)
     bundle, ledger = tmp_path / "bundle", tmp_path / "ledger.sqlite"
