@@ -20,7 +20,7 @@ from engine.methods.protocol import Context, Method, Release
 from engine.release import examples, make
 from engine.release.plan import Plan
 from engine.release.run import run
-from engine.report import pdf
+from engine.report import html, pdf
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 from tests.noise_source import same_noise
@@ -30,6 +30,7 @@ from tests.tiers import made_for_all
 LONGEST_WAIT = 600  # seconds for another worker's examples, then they are made here
 KEPT: list[TemporaryDirectory[str]] = []
 made = make._make
+page = html.render  # as it is: a test that asks first may have put another in its place
 
 
 def shared_folder() -> Path | None:
@@ -90,7 +91,11 @@ def _made_of_named_columns(design: Method, used: Mapping[str, Table], context: C
 
 def run_on_named_columns(method: Method, folder: Path) -> None:
     """Run the examples of a method into a folder, on nothing but the columns it names; no PDF is typeset."""
-    with patch.object(make, "_make", _made_of_named_columns), patch.object(pdf, "render", empty_page):
+    with (
+        patch.object(make, "_make", _made_of_named_columns),
+        patch.object(pdf, "render", empty_page),
+        patch.object(html, "render", page),
+    ):
         examples.run_examples(method, out=folder)
 
 
