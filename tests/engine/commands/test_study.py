@@ -28,6 +28,26 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+def study_of_two(folder: Path, plan: Path, capsys: pytest.CaptureFixture[str], *of_cards: str) -> str:
+    """Make cards of the registers A and B and a study of a plan with them; return where it lies."""
+    for name in "AB":
+        said(capsys, "card", name, "--name", name, "--out", str(folder / name), "--epsilon", "2", *of_cards,
+             "--ledger", str(folder / f"{name}.sqlite"))  # fmt: skip
+    said(capsys, "new", str(plan), str(folder / "A"), str(folder / "B"), "--register", "C", "--name", "C",
+         "--out", str(folder / "study"), "--ledger", str(folder / "C.sqlite"))  # fmt: skip
+    return str(folder / "study")
+
+
+def share_of_a(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, ...]:
+    """Make the example of counts a study of two; return the words by which the register A shares in it."""
+    (ran,) = run_examples(method("statistics.counts"), out=folder / "example")
+    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None, "holding": "A"}
+    own = folder / "example" / "A.json"
+    own.write_text(json.dumps(tree), encoding="utf-8")
+    study = study_of_two(folder, folder / "example" / "example.plan.json", capsys)
+    return ("share", study, "--plan", str(own), "--site", "A", "--ledger", str(folder / "A.sqlite"))
+
+
 def test_two_sites_and_a_coordinator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
     tree = json.loads(ran.plan.dumps()) | {"holding_budget": None}
@@ -71,14 +91,9 @@ def test_a_site_whose_card_is_of_another_register_pays_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
-    for name in "AB":
-        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
-             "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
     plan = tmp_path / "example" / "plan.json"
     plan.write_text(json.dumps(json.loads(ran.plan.dumps()) | {"holding": "B", "holding_budget": None}))
-    said(capsys, "new", str(plan), str(tmp_path / "A"), str(tmp_path / "B"), "--register", "C", "--name", "C",
-         "--out", str(tmp_path / "study"), "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
-    words = ("study", "share", str(tmp_path / "study"), "--plan", str(plan), "--site", "A",
+    words = ("study", "share", study_of_two(tmp_path, plan, capsys), "--plan", str(plan), "--site", "A",
              "--out", str(tmp_path / "out"), "--send", str(tmp_path / "send"))  # fmt: skip
     assert main([*words, "--ledger", str(tmp_path / "B.sqlite")]) == 2
     assert not (tmp_path / "out").exists()
@@ -99,12 +114,8 @@ def test_a_share_wants_the_reasons_that_a_release_wants(
         column |= {"role": "direct_identifier"} if column["role"] == "person_key" else {}
     plan = tmp_path / "example" / "plan.json"
     plan.write_text(json.dumps(tree))
-    for name in "AB":
-        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
-             "--unit", "row", "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
-    said(capsys, "new", str(plan), str(tmp_path / "A"), str(tmp_path / "B"), "--register", "C", "--name", "C",
-         "--out", str(tmp_path / "study"), "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
-    words = ["share", str(tmp_path / "study"), "--plan", str(plan), "--site", "A",
+    study = study_of_two(tmp_path, plan, capsys, "--unit", "row")
+    words = ["share", study, "--plan", str(plan), "--site", "A",
              "--out", str(tmp_path / "out"), "--send", str(tmp_path / "send"),
              "--ledger", str(tmp_path / "A.sqlite")]  # fmt: skip
     assert main(["study", *words]) == 2
@@ -224,17 +235,11 @@ def test_no_title_of_a_coordinator_says_more_than_a_title(
 ) -> None:
     """What a study costs stands on the line of its title, and whose keys it has below."""
     (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
-    for name in "AB":
-        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
-             "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
     tree = json.loads(ran.plan.dumps())
     tree["purpose"]["title"] = "Stays\n\nA  MZUH VLPY MK6X O3EP YGFY 5H4O  site\u202e"
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(tree), encoding="utf-8")
-    study = str(tmp_path / "study")
-    said(capsys, "new", str(plan), str(tmp_path / "A"), str(tmp_path / "B"), "--register", "C", "--name", "C",
-         "--out", study, "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
-    assert main(["study", "show", study]) == 0
+    assert main(["study", "show", study_of_two(tmp_path, plan, capsys)]) == 0
     first, *others = capsys.readouterr().out.splitlines()
     assert "Stays A  MZUH VLPY".replace("  ", " ") in first and "0.5" in first
     assert not any("MZUH VLPY" in line for line in others)
@@ -251,18 +256,7 @@ def test_the_share_is_that_of_the_bundle_that_was_paid(
     """Of two that release into one folder at once the second gets another one: it sends its own numbers."""
     from engine.release import run
 
-    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
-    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None, "holding": "A"}
-    own = tmp_path / "example" / "A.json"
-    own.write_text(json.dumps(tree), encoding="utf-8")
-    for name in "AB":
-        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
-             "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
-    said(capsys, "new", str(tmp_path / "example" / "example.plan.json"), str(tmp_path / "A"),
-         str(tmp_path / "B"), "--register", "C", "--name", "C", "--out", str(tmp_path / "study"),
-         "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
-    words = ("share", str(tmp_path / "study"), "--plan", str(own), "--site", "A",
-             "--ledger", str(tmp_path / "A.sqlite"))  # fmt: skip
+    words = share_of_a(tmp_path, capsys)
     first, release = tmp_path / "out", run.run
 
     def second(plan: Any, *, out: Path, **others: Any) -> Any:
@@ -279,19 +273,7 @@ def test_the_share_is_that_of_the_bundle_that_was_paid(
 def test_a_share_whose_process_was_killed_is_entered_when_it_is_signed_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
-    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None, "holding": "A"}
-    own = tmp_path / "example" / "A.json"
-    own.write_text(json.dumps(tree), encoding="utf-8")
-    for name in "AB":
-        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
-             "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
-    said(capsys, "new", str(tmp_path / "example" / "example.plan.json"), str(tmp_path / "A"),
-         str(tmp_path / "B"), "--register", "C", "--name", "C", "--out", str(tmp_path / "study"),
-         "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
-    ledger = ("--ledger", str(tmp_path / "A.sqlite"))
-    words = ("share", str(tmp_path / "study"), "--plan", str(own), "--site", "A", *ledger,
-             "--out", str(tmp_path / "out"), "--send", str(tmp_path / "send"))  # fmt: skip
+    words = (*share_of_a(tmp_path, capsys), "--out", str(tmp_path / "out"), "--send", str(tmp_path / "send"))
 
     def locked(*_: object, **__: object) -> None:
         raise InputRefused("ledger.locked")
@@ -302,4 +284,4 @@ def test_a_share_whose_process_was_killed_is_entered_when_it_is_signed_again(
     assert (tmp_path / "out" / "release").is_dir() and not (tmp_path / "send").exists()
     monkeypatch.setattr("engine.ledger.entries.is_running", lambda _: False)  # the program is started again
     assert not said(capsys, *words)["paid"]
-    assert main(["verify", str(tmp_path / "out"), *ledger]) == 0
+    assert main(["verify", str(tmp_path / "out"), "--ledger", str(tmp_path / "A.sqlite")]) == 0
