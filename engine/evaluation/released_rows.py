@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import ceil, floor, log10
 from typing import Any
 
@@ -100,7 +100,9 @@ def _shares(rows: pd.DataFrame, fewest: int, share: float, others: Mapping[str, 
         found = _frequent(rows[name], max(fewest, share * len(rows)))
         if len(found) < 2 or len(bars) + len(found) > MOST_BARS:
             continue
-        most.append([str(name), next(iter(found))])
+        first, second = islice(found.values(), 2)
+        if first > second:  # where several are as frequent, none of them is the most frequent
+            most.append([str(name), next(iter(found))])
         other = others.get(str(name), "")
         bars += [
             (_label(str(name), value, is_other=value == other), float(round(100 * n / len(rows))))

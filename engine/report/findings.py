@@ -165,7 +165,7 @@ def _largest(points: list[_Point], named: list[_Point], drawn: str) -> Text:
 def _of_bare(points: list[_Point], note: Text | None) -> Text:
     top, least = max(points, key=lambda point: point.value), min(points, key=lambda point: point.value)
     if len(points) == 1 or top.value == least.value:
-        return _say("alike", label=top.label, value=top.written(bare=True), all=len(points))
+        return _say("alike", label=_and_others(top, points), value=top.written(bare=True), all=len(points))
     ends = {"last": _and_others(least, points), "least": least.written(bare=True)}
     form = "_drawn" if _says(note, FOREMOST) else "_declared" if _says(note, DECLARED_ALONE) else ""
     return _say(f"from_to{form}", label=_and_others(top, points), value=top.written(bare=True), **ends)

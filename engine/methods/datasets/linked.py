@@ -335,7 +335,8 @@ class Linked(LinkedTables, ManySums):
             errors.append(forecast_misplaced(Text(f"methods.{ID}.numbers.{name}.share"), _off(schedule)))
         caps = {name: self.schema_of(name).rows_per_person for name in self.tables}
         first = Text(
-            f"methods.{ID}.notes.weighed", {"records": caps[RECORDS], "details": caps.get(DETAILS, 0)}
+            f"methods.{ID}.notes.{'weighed' if DETAILS in caps else 'weighed_alone'}",
+            {"records": caps[RECORDS], "details": caps.get(DETAILS, 0)},
         )
         order = Text(f"methods.{ID}.notes.{'ordered' if self.has_order else 'not_ordered'}")
         notes = (first, *noise_notes(self.request, self.sums), order, Text(f"methods.{ID}.notes.whole"))

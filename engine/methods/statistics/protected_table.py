@@ -633,7 +633,7 @@ class ProtectedTable(Method):
         return Release(
             (TableArtefact(f"{quantity}s", (frame,), dictionary),),
             self.cost,
-            shown.outside(ID, frame, words),
+            shown.outside(ID, frame, words, replace(meaning, id=f"methods.{ID}.numbers.{shows}.label")),
             notes,
             inside=inside,
         )

@@ -152,14 +152,14 @@ def _elsewhere(evidence: PublicEvidence) -> tuple[Part, ...]:
 def _numbers_of_views(before: tuple[Part, ...]) -> Iterator[Explanation]:
     """Give the three texts of the numbers that views of methods and measures name."""
     told = {item.three.id for item in explanations(before)}
-    seen: dict[str, None] = {}
+    seen: dict[str, Text] = {}
     for part in before:
         for label in _labels(part):
             if label.id.startswith(("methods.", "measures.")) and label.id.endswith(".label"):
-                seen.setdefault(label.id.removesuffix(".label"))
-    for name in seen:
+                seen.setdefault(label.id.removesuffix(".label"), label)
+    for name, label in seen.items():
         if name not in told and all(texts.has(f"{name}.{one}") for one in ("what", "how", "change")):
-            yield Explanation(Text(f"{name}.label"), None, Text(name))
+            yield Explanation(label, None, Text(name, label.values))
 
 
 def _labels(part: Part) -> Iterator[Text]:

@@ -118,7 +118,7 @@ def _found_in_rows(evidence: PublicEvidence) -> Text | None:
     found = evidence.measures.get(ROWS, {})
     if "groups" in found:
         return say("front.groups_found", **found)
-    if "most" not in found:
+    if not found.get("most"):
         return None
     written = [one if isinstance(one, str) else labelled(*one) for one in found["most"]]
     return say("front.most_found", names=written)

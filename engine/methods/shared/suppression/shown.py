@@ -19,8 +19,11 @@ MOST_ROWS, MOST_INTERVALS = 500, 60
 HIDDEN_CELL = Text(HIDDEN)
 
 
-def outside(method: str, frame: pd.DataFrame, totals: Mapping[str, str]) -> tuple[View, ...]:
-    """Return the table as it leaves: crossed where it has two columns, otherwise one line a cell."""
+def outside(method: str, frame: pd.DataFrame, totals: Mapping[str, str], number: Text) -> tuple[View, ...]:
+    """Return the table as it leaves: crossed where it has two columns, otherwise one line a cell.
+
+    ``number`` heads what is printed: a true number is explained otherwise than a rounded or changed one.
+    """
     words = f"methods.{method}.views.table"
     value = str(frame.columns[-1])
     names = list(totals)
@@ -37,7 +40,7 @@ def outside(method: str, frame: pd.DataFrame, totals: Mapping[str, str]) -> tupl
     note = _hidden_note(words, numbers)
     if len(rows) > MOST_ROWS:
         note = Text("statistics.notes.shortened", {"shown": MOST_ROWS, "rows": len(rows)})
-    headings: tuple[Label, ...] = (*names, Text(f"methods.{method}.numbers.{value.rstrip('_')}.label"))
+    headings: tuple[Label, ...] = (*names, number)
     return (TableView(Text(f"{words}.title"), headings, rows[:MOST_ROWS], note),)
 
 
