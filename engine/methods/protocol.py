@@ -141,6 +141,15 @@ class Budget:
     delta: Fraction = Fraction(0)
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
+    def __post_init__(self) -> None:
+        for name in (
+            "epsilon",
+            "delta",
+        ):  # a whole number is exact, too: noise would refuse it once it is paid
+            value = getattr(self, name)
+            if isinstance(value, int) and not isinstance(value, bool):
+                object.__setattr__(self, name, Fraction(value))
+
 
 @dataclass(frozen=True)
 class Request:

@@ -441,9 +441,11 @@ def refuse_unfit(plan: Plan) -> None:
 
 
 def budget_error(plan: Plan) -> InputRefused | None:
-    """Say what is wrong with the budget of a plan: absent, not positive, δ outside [0, 1)."""
+    """Say what is wrong with the budget of a plan: absent, not exact, not positive, δ outside [0, 1)."""
     if plan.budget is None:
         return InputRefused("charge.no_epsilon")
+    if not all(isinstance(one, Fraction) for one in (plan.budget.epsilon, plan.budget.delta)):
+        return InputRefused("budget.not_a_number")
     if plan.budget.epsilon <= 0:
         return InputRefused("charge.bad_epsilon", found=plan.budget.epsilon)
     if not 0 <= plan.budget.delta < 1:

@@ -418,3 +418,16 @@ def test_examples_say_how_wide_their_tables_are() -> None:
                 assert head.count(file.options.get("delimiter", ",")) + 1 == file.options["width"], file.path
                 told += 1
     assert told > 20
+
+
+@pytest.mark.parametrize("level", ["1/2", b"1", None, [1], 1j, 0.5, True, float("nan")], ids=repr)
+@pytest.mark.parametrize("name", ["epsilon", "delta"])
+def test_a_budget_that_is_no_exact_number_is_refused_in_words(name: str, level: Any) -> None:
+    plan = plans(find_method("statistics.counts"))[0]
+    with pytest.raises(InputRefused, match=r"budget\.not_a_number"):
+        check(replace(plan, budget=Budget(**{"epsilon": Fraction(1), name: level})))
+
+
+def test_a_whole_number_is_an_exact_budget_and_loses_nothing_to_a_late_refusal() -> None:
+    assert [type(one) for one in (Budget(1, 0).epsilon, Budget(1, 0).delta)] == [Fraction, Fraction]  # type: ignore[arg-type]
+    assert Budget(2) == Budget(Fraction(2))  # type: ignore[arg-type]
