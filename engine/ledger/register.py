@@ -8,6 +8,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +32,21 @@ QUESTIONS = (
 """What officers' papers ask of every register, and no plan says; answered once."""
 TOLD_OUTSIDE = ("basis", "roles", "countries", "officer", "codings")
 """The answers that may stand in a paper that is handed over."""
+
+
+@dataclass(frozen=True)
+class KeyChange:
+    """The keys of a holding while nobody else can change them."""
+
+    _db: journal.Connection
+    holding: str
+    named: tuple[str, ...]
+    """The fingerprints, the present one last."""
+
+    def name(self, fingerprint: str, reason: str) -> None:
+        """Journal which key signs from now on, and why."""
+        why = check_words(reason, "reason", required=True)
+        journal.note(self._db, SIGNING_KEY, holding=self.holding, fingerprint=fingerprint, reason=why)
 
 
 class Register:
@@ -314,18 +330,22 @@ class Register:
 
     def name_key(self, holding: str, fingerprint: str, reason: str) -> None:
         """Journal which key signs the releases of a holding from now on, and why."""
-        why = check_words(reason, "reason", required=True)
+        with self.change_keys(holding) as change:
+            change.name(fingerprint, reason)
+
+    @contextmanager
+    def change_keys(self, holding: str) -> Iterator[KeyChange]:
+        """Give the keys of a holding as they stand; nobody else changes them, or their files, until it ends.
+
+        What is named enters with the end of the block, or not at all where it fails.
+        """
         with self._transaction(write=True) as db:
             owner = holdings.find(db, holding).id
-            journal.note(db, SIGNING_KEY, holding=owner, fingerprint=fingerprint, reason=why)
+            yield KeyChange(db, owner, tuple(_keys(journal.events(db)).get(owner, ())))
 
     def keys(self) -> dict[str, list[str]]:
         """Return the fingerprints of the signing keys of each holding by its id, the present one last."""
-        found: dict[str, list[str]] = {}
-        for event in self.journal():
-            if event["kind"] == SIGNING_KEY:
-                found.setdefault(event["details"]["holding"], []).append(event["details"]["fingerprint"])
-        return found
+        return _keys(self.journal())
 
     def was_signed(self, entry: str) -> bool:
         """Say whether a release left with a signature: one whose register had a key when it was closed."""
@@ -494,6 +514,14 @@ class Register:
         """
         with self._transaction() as db:
             people_key.open_with(db, self.path, wrapping, journal.key_hash(db))
+
+
+def _keys(events: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for event in events:
+        if event["kind"] == SIGNING_KEY:
+            found.setdefault(event["details"]["holding"], []).append(event["details"]["fingerprint"])
+    return found
 
 
 def _answers(events: Iterable[dict[str, Any]]) -> dict[str, dict[str, str]]:

@@ -142,10 +142,8 @@ class Budget:
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        for name in (
-            "epsilon",
-            "delta",
-        ):  # a whole number is exact, too: noise would refuse it once it is paid
+        # A whole number is exact, too: noise would refuse it only once it is paid.
+        for name in ("epsilon", "delta"):
             value = getattr(self, name)
             if isinstance(value, int) and not isinstance(value, bool):
                 object.__setattr__(self, name, Fraction(value))

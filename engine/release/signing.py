@@ -108,19 +108,31 @@ def open_key(
         ``signing.lost``: the ledger names a key, and its file is not there. ``signing.other``: the file
         holds another. ``signing.passphrase``, ``signing.damaged``, ``signing.not_writable``.
     """
-    path, named = place(ledger, holding), ledger.keys().get(holding.id, [])
-    _settle(path, named)
-    if not path.exists():
-        if named:
-            raise InputRefused("signing.lost", register=holding.name, file=path.name, folder=str(path.parent))
-        made = SigningKey(holding.id, new_key(), _now())
-        write_key(path, _content(made, passphrase if locks else None), replaces=False)
-    key = _open(path, holding, passphrase)
-    if not named:
-        ledger.name_key(holding.id, key.fingerprint, texts.text("signing.first"))
-    elif key.fingerprint != named[-1]:
-        raise InputRefused("signing.other", register=holding.name, file=path.name)
+    path = place(ledger, holding)
+    for may_have_changed in (True, False):
+        _settle(ledger, holding)
+        named = ledger.keys().get(holding.id, [])
+        if not path.exists():
+            if named:
+                folder = str(path.parent)
+                raise InputRefused("signing.lost", register=holding.name, file=path.name, folder=folder)
+            made = SigningKey(holding.id, new_key(), _now())
+            write_key(path, _content(made, passphrase if locks else None), replaces=False)
+        key = _open(path, holding, passphrase)
+        if key.fingerprint == (named[-1] if named else _name_first(ledger, holding, key)):
+            break
+        if not may_have_changed:  # not by another process, between the ledger and the file
+            raise InputRefused("signing.other", register=holding.name, file=path.name)
     return key
+
+
+def _name_first(ledger: Ledger, holding: Holding, key: SigningKey) -> str:
+    """Return which key the ledger names after the first was offered to it."""
+    with ledger.change_keys(holding.id) as change:
+        if change.named:
+            return change.named[-1]
+        change.name(key.fingerprint, texts.text("signing.first"))
+    return key.fingerprint
 
 
 def renew(
@@ -142,41 +154,84 @@ def renew(
     is_lost
         The earlier key is gone, or was stolen: nobody may take its word. What was signed with it stays
         genuine by the ledger; recipients get the new fingerprint over another way.
+
+    Raises
+    ------
+    InputRefused
+        As `open_key`; ``signing.no_reason``; ``signing.meanwhile``: another window or command changed the
+        key at the same time.
     """
     if not reason.strip():
         raise InputRefused("signing.no_reason")
     made = SigningKey(holding.id, new_key(), _now())
     earlier: tuple[Mapping[str, str], ...] = ()
-    path = place(ledger, holding)
+    _settle(ledger, holding)
+    path, named = place(ledger, holding), tuple(ledger.keys().get(holding.id, ()))
+    stood = _stands(path)
     if not is_lost:
         before = open_key(ledger, holding, passphrase)
+        named = named or (before.fingerprint,)
+        stood = stood or _stands(path)
         said = signatures.successor(holding.id, before.public, made.public, made.since)
         line = {"key": before.public, "time": made.since, "signature": before.sign(said)}
         earlier = (*before.earlier, line)[-signatures.MOST_EARLIER :]
     made = SigningKey(holding.id, made.private, made.since, earlier)
-    aside = path.with_name(f"{path.name}{NEXT}")
-    write_key(aside, _content(made, passphrase), replaces=True)
-    ledger.name_key(holding.id, made.fingerprint, reason.strip())
-    aside.replace(path)
+    content = _content(made, passphrase)
+    with ledger.change_keys(holding.id) as change:
+        if (change.named, _stands(path)) != (named, stood):
+            raise InputRefused("signing.meanwhile", register=holding.name)
+        write_key(path.with_name(f"{path.name}.{made.fingerprint[:16]}{NEXT}"), content, replaces=True)
+        change.name(made.fingerprint, reason.strip())
+    _settle(ledger, holding)
     return made
 
 
 def lock(ledger: Ledger, holding: Holding, *, passphrase: str | None, new: str | None) -> SigningKey:
-    """Lock the key of a register with another passphrase; without one it lies open to its owner."""
-    key = open_key(ledger, holding, passphrase)
-    write_key(place(ledger, holding), _content(key, new), replaces=True)
+    """Lock the key of a register with another passphrase; without one it lies open to its owner.
+
+    Raises
+    ------
+    InputRefused
+        As `open_key`; ``signing.meanwhile``, as `renew`.
+    """
+    path = place(ledger, holding)
+    _settle(ledger, holding)
+    stood, key = _stands(path), open_key(ledger, holding, passphrase)
+    stood, content = stood or _stands(path), _content(key, new)
+    with ledger.change_keys(holding.id) as change:
+        if (change.named[-1:], _stands(path)) != ((key.fingerprint,), stood):
+            raise InputRefused("signing.meanwhile", register=holding.name)
+        write_key(path, content, replaces=True)
     return key
 
 
-def _settle(path: Path, named: list[str]) -> None:
-    """Finish a change of keys that broke off: what the ledger names counts."""
-    following = path.with_name(f"{path.name}{NEXT}")
-    if not following.exists():
+def _stands(path: Path) -> bytes:
+    """Return what a file of a key holds; nothing where it cannot be read."""
+    try:
+        return read_bytes(path, SUMS)
+    except (OSError, ValueError):  # gone, or larger than any key: it may be replaced all the same
+        return b""
+
+
+def _settle(ledger: Ledger, holding: Holding) -> None:
+    """Finish a change of keys that broke off: what the ledger names counts.
+
+    A file of a key that follows stands without its name in the ledger only while a process holds the writer's
+    lock, or after it was killed there.
+    """
+    path = place(ledger, holding)
+    if not any(_following(path)):
         return
-    if named and fingerprint_of(_tree(following)["public"]) == named[-1]:
-        following.replace(path)
-    else:
-        following.unlink()
+    with ledger.change_keys(holding.id) as change:
+        for following in _following(path):
+            if fingerprint_of(_tree(following)["public"]) in change.named[-1:]:
+                following.replace(path)
+            else:
+                following.unlink()
+
+
+def _following(path: Path) -> list[Path]:
+    return sorted(path.parent.glob(f"{path.name}*{NEXT}"))
 
 
 def known_keys(ledger: Ledger) -> dict[str, str]:

@@ -21,6 +21,7 @@ from engine import ed25519, texts
 from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
+from engine.ledger.register import KeyChange
 from engine.release import signature, signing
 from engine.release.auditor import write_auditor
 from engine.release.bundle import SUMS, write_sums
@@ -457,7 +458,7 @@ def test_a_change_of_keys_that_broke_off_is_finished_or_undone(
     (holding,) = ledger.holdings()
     first = signing.open_key(ledger, holding)
     with monkeypatch.context() as patched:
-        patched.setattr(Ledger, "name_key", lambda *_: 1 / 0)
+        patched.setattr(KeyChange, "name", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             signing.renew(ledger, holding, reason="broke off before the ledger knew")
     assert signing.open_key(ledger, holding) == first
@@ -469,6 +470,61 @@ def test_a_change_of_keys_that_broke_off_is_finished_or_undone(
         with pytest.raises(ZeroDivisionError):
             signing.renew(ledger, holding, reason="broke off afterwards", is_lost=True)
     assert signing.open_key(ledger, holding) != first
+    assert not list(signing.place(ledger, holding).parent.glob(f"*{named}"))
+
+
+@pytest.mark.parametrize("also", ["a release", "a renewal", "a lock", "a lost key"])
+@pytest.mark.parametrize("moment", ["before the ledger knows", "after it"])
+def test_whoever_comes_between_a_change_of_keys_leaves_a_key_that_the_ledger_names(
+    also: str, moment: str, run: Runner, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another window works on the key at the moment at which the first has written, or named, its own."""
+    run("first")
+    (holding,) = ledger.holdings()
+    other, passphrase = Ledger(ledger.path), "correct horse battery"
+    comes: dict[str, Callable[[], object]] = {
+        "a release": lambda: signing.open_key(other, holding),
+        "a renewal": lambda: signing.renew(other, holding, reason="the other window"),
+        "a lock": lambda: signing.lock(other, holding, passphrase=None, new=passphrase),
+        "a lost key": lambda: signing.renew(other, holding, reason="the other window", is_lost=True),
+    }
+    told: list[str] = []
+    is_after, settle, content = moment == "after it", signing._settle, signing._content
+
+    def let_in() -> None:
+        monkeypatch.undo()
+        try:
+            comes[also]()
+        except InputRefused as error:
+            told.append(error.code)
+
+    calls = iter(range(9))
+
+    def settles(*given: Any) -> None:  # a renewal calls it first, when it opens the key, and at its end
+        if is_after and next(calls) == 2:
+            let_in()
+        settle(*given)
+
+    def writes(*given: Any) -> bytes:
+        made = content(*given)
+        if not is_after:
+            let_in()
+        return made
+
+    monkeypatch.setattr(signing, "_settle", settles)
+    monkeypatch.setattr(signing, "_content", writes)
+    try:
+        signing.renew(ledger, holding, reason="the first window")
+    except InputRefused as error:
+        told.append(error.code)
+    monkeypatch.undo()
+    is_refused = not is_after and also != "a release"
+    assert told == (["signing.meanwhile"] if is_refused else [])
+    key = signing.open_key(ledger, holding, passphrase if also == "a lock" else None)
+    prints = ledger.keys()[holding.id]
+    assert key.fingerprint == prints[-1]
+    assert len(set(prints)) == len(prints) == 1 + (not is_refused) + ("renew" in also or "lost" in also)
+    assert not list(signing.place(ledger, holding).parent.glob(f"*{signing.NEXT}"))
 
 
 @pytest.mark.with_reports
