@@ -275,6 +275,7 @@ def unseal(folder: Path, secret: str, *, ledger: Ledger | None = None) -> Path:
     """
     source = folder / SEALED
     if not source.is_file() or source.is_symlink():
+        _tidy(folder)  # killed at the last touches: it is open already
         raise InputRefused("sealing.nothing", folder=folder.name)
     with _in_words(folder), _alone(folder):
         if not source.is_file():  # opened while this process came to the lock
@@ -307,9 +308,14 @@ def sweep(place: Path) -> None:
     from engine.release.nearby import find_bundles  # brings along how releases are charged and tables read
 
     for folder, _ in find_bundles([place]):
-        if _leftovers(folder):
-            with suppress(OSError, InputRefused), _alone(folder):  # a living process tidies up itself
-                _sweep(folder)
+        _tidy(folder)
+
+
+def _tidy(folder: Path) -> None:
+    """Take away what a killed process left in a bundle, its lock too; a living one tidies up itself."""
+    if _leftovers(folder) or (folder / _LOCK).exists():
+        with suppress(OSError, InputRefused), _alone(folder):
+            _sweep(folder)
 
 
 def _refuse_other(sealed: Path, key: bytes) -> None:
