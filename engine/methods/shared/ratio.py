@@ -283,10 +283,10 @@ def _limits(noise: RatioNoise) -> Floats:
 
 def _reach(ratio: Floats, total: Floats, limits: Floats) -> Floats:
     """Return how far above the ratio the noise still allows the true one, by bisection."""
-    low, high = ratio.copy(), np.ones_like(ratio)
+    low, high, places = ratio.copy(), np.ones_like(ratio), _places()
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        allowed = np.interp(np.minimum(middle, 1 - middle), _places(), limits)
+        allowed = np.interp(np.minimum(middle, 1 - middle), places, limits)
         inside = (middle - ratio) * total <= allowed
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return high - ratio
