@@ -166,8 +166,19 @@ def register_named(ledger: Any, name: str) -> Any:
 
 
 def ledger_path(options: argparse.Namespace) -> Path | None:
-    """Return the ledger that was named."""
-    return None if options.ledger is None else Path(options.ledger)
+    """Return the ledger that was named.
+
+    Raises
+    ------
+    InputRefused
+        ``ledger.cannot_open``: it is a folder as a whole, such as ``.``.
+    """
+    if options.ledger is None:
+        return None
+    path = Path(options.ledger)
+    if not path.name:
+        raise InputRefused("ledger.cannot_open", file=str(path), folder=str(path.absolute()))
+    return path
 
 
 SECRET_FILE = "CUSTOS_SEAL_PASSPHRASE_FILE"

@@ -54,6 +54,8 @@ class Register:
 
     def __init__(self, path: Path | None = None, *, read_only: bool = False, timeout: float = 10) -> None:
         self.path = Path(path) if path is not None else default_path()
+        if not self.path.name:  # a folder as a whole: nothing lies beside it
+            raise InputRefused("ledger.cannot_open", file=str(self.path), folder=str(self.path.absolute()))
         if path is None and not read_only and policy().registers is None:
             with suppress(OSError):  # an earlier version left the program's own folder open to others
                 self.path.parent.chmod(0o700)

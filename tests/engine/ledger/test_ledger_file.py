@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine import texts
+from engine.__main__ import main
 from engine.commands.values import existing_ledger
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger, store
@@ -100,6 +101,16 @@ def test_a_ledger_that_vanishes_while_open_is_not_made_anew(ledger, path, reserv
     with refused("cannot_open"):
         reserve("0.1")
     assert not path.exists()
+
+
+@pytest.mark.parametrize("place", [".", "/", ""])
+def test_a_folder_as_a_whole_is_no_ledger(place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for read_only in (True, False):
+        with refused("cannot_open"):
+            Ledger(Path(place), read_only=read_only)
+    monkeypatch.setenv("CUSTOS_SEAL_PASSPHRASE_FILE", "words")
+    assert main(["ledger", "--ledger", place]) == 2
 
 
 def test_every_truncation_is_found(ledger, holding, reserve, path, tmp_path):
