@@ -353,7 +353,7 @@ def _moments_from_json(tree: Mapping[str, Any], column: str, file: str) -> Domai
         fits = all(map(is_moment, said)) and (zone == "" or ZoneInfo(zone).key == zone)
         fits = fits and (len(said) < 2 or read_moment(said[0]) < read_moment(said[1]))
         fits = fits and (step is None or (step >= 1 and step.denominator == 1))
-    except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError):
+    except (KeyError, OSError, TypeError, ValueError, OverflowError, ZeroDivisionError):
         fits = False
     if not fits:
         raise InputRefused("schema.bad_moments", file=file, column=column)

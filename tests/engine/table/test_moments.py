@@ -75,6 +75,8 @@ def test_declared_moments_are_kept_in_the_schema() -> None:
         {"minimum": "2026-01-01", "maximum": "2026-12-31", "step": 0.5},
         {"minimum": "2026-01-01", "maximum": "2026-12-31", "zone": "Mars/Olympus"},
         {"minimum": "2026-01-01", "maximum": "2026-12-31", "zone": "../../etc/passwd"},
+        {"minimum": "2026-01-01", "maximum": "2026-12-31", "zone": "Europe"},
+        {"minimum": "2026-01-01", "maximum": "2026-12-31", "zone": "é" * 200},
         {"minimum": "2026-01-01", "maximum": "2026-12-31", "zone": 7},
         {"minimum": 3, "maximum": 4},
     ],
