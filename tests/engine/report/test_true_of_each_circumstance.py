@@ -110,6 +110,7 @@ def test_no_value_is_most_frequent_where_others_are_as_frequent(values: str, mos
         ("report.numbers.under_row.how", "before conditions"),
         ("grouping.views.inside.note", "where two of them read alike"),
         ("measures.utility.linked_kept.numbers.mean.how", "by intervals"),
+        ("measures.risk.synthetic_matching.views.sought.near", "used or kept apart"),
         ("measures.risk.linked_people.numbers.copies.what", "by intervals"),
     ],
 )
@@ -128,6 +129,14 @@ def test_details_are_weighed_where_there_are_some(details: bool) -> None:
     ids = {one.id for one in design.forecast.notes}
     assert ("methods.datasets.linked.notes.weighed" in ids) is details
     assert ("methods.datasets.linked.notes.weighed_alone" in ids) is not details
+
+
+@pytest.mark.parametrize("name", ["title", "recipient_can", "recipient_cannot"])
+def test_groups_that_are_written_by_steps_are_not_said_to_be_ranges(name: str) -> None:
+    steps = of_form(_evidence("datasets.partition", written="nodes"), name)
+    assert "range" in word(of_form(_evidence("datasets.partition"), name), "en").lower()
+    assert "range" not in word(steps, "en").lower()
+    assert "Bereich" not in word(steps, "de") and "tranche" not in word(steps, "fr")
 
 
 @pytest.mark.parametrize("named", ["row", "earlier"])
