@@ -103,6 +103,7 @@ def test_no_value_is_most_frequent_where_others_are_as_frequent(values: str, mos
         ("methods.datasets.traces.summary", "where these were counted"),
         ("methods.datasets.traces.recipient_cannot", "where these were counted"),
         ("methods.models.tree.recipient_can", "where the noise left any question"),
+        ("methods.models.linear.card.not_for", "where one was set"),  # small steps take no penalty
         ("report.numbers.people.how", "before conditions"),  # of whom some may have no row left
         ("report.numbers.alone.how", "before conditions"),
         ("report.numbers.under.how", "before conditions"),
