@@ -111,7 +111,7 @@ def test_no_value_is_most_frequent_where_others_are_as_frequent(values: str, mos
         ("report.numbers.under_row.how", "before conditions"),
         ("grouping.views.inside.note", "where two of them read alike"),
         ("measures.utility.linked_kept.numbers.mean.how", "by intervals"),
-        ("measures.risk.synthetic_matching.views.sought.near", "used or kept apart"),
+        ("measures.risk.synthetic_matching.views.cases.near", "used or kept apart"),
         ("measures.risk.linked_people.numbers.copies.what", "by intervals"),
     ],
 )
