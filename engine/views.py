@@ -273,6 +273,7 @@ class HeatmapView(Pictured):
     """Shades in a grid; ``values`` row by row, None where there is nothing to say.
 
     ``margin``: how far a value may be off at most, in 95 of 100 releases; None where it is not known.
+    ``margins``: the same of every value, row by row, where they differ.
     """
 
     kind: ClassVar[str] = "heatmap"
@@ -282,6 +283,7 @@ class HeatmapView(Pictured):
     values: tuple[tuple[float | None, ...], ...]
     note: Text | None = None
     margin: float | None = None
+    margins: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True)

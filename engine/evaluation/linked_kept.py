@@ -27,6 +27,10 @@ MOST_SHOWN = 40
 class Linking(Protocol):
     """What is asked of a design whose tables hang together."""
 
+    @property
+    def intervals(self) -> int:
+        """Into how many intervals numbers and days are cut, where rows are counted in cells."""
+
     def read(self, rows: Mapping[str, pd.DataFrame]) -> LinkedRows:
         """Return the rows of tables as they hang together."""
 

@@ -25,10 +25,10 @@ class LinkedPeople(InternalMeasure):
 
     Notes
     -----
-    By the cells of the columns that leave. Persons are matched with all rows of all tables, never row by row:
-    an invented person is a copy where all of it equals all of one person who is alone with it. How often one
-    half of the people is found so by invented ones stands beside how often it is by the other half: that much
-    is chance.
+    By the cells of the columns that leave, numbers and days in intervals: to the digit hardly anybody would
+    be found. Persons are matched with all rows of all tables, never row by row: an invented person is a copy
+    where all of it equals all of one person who is alone with it. How often one half of the people is found
+    so by invented ones stands beside how often it is by the other half: that much is chance.
     """
 
     id = ID
@@ -74,9 +74,10 @@ class LinkedPeople(InternalMeasure):
             Text(f"{WORDS}.views.alone.{name}") for name in ("what", "of", "people", "share", "within")
         )
         number = Text(f"{WORDS}.numbers.copies")
+        note = Text(f"{WORDS}.views.alone.note", {"most": design.intervals})
         views = (
             NumberView(Text(f"{WORDS}.numbers.copies.label"), found.successes, number),
-            TableView(Text(f"{WORDS}.views.alone.title"), headings, lines, Text(f"{WORDS}.views.alone.note")),
+            TableView(Text(f"{WORDS}.views.alone.title"), headings, lines, note),
         )
         figures = {name: rate.share for name, rate in rates.items()} | {
             "people": len(row),

@@ -55,7 +55,8 @@ class ReleasedRows(PublicMeasure):
             return _groups(sizes, int(str(promise.terms["k"])))
         invented = context.subject.rows is Rows.SYNTHETIC and promise.loss is not None
         others = {one.name: one.values[-1] for one in tables[0].dictionary if one.values} if invented else {}
-        return _shares(rows, 1 if invented else FEWEST, 0.0 if invented else SHARE, others)
+        alone = tables[0].files[0] if len(tables) > 1 else ""
+        return _shares(rows, 1 if invented else FEWEST, 0.0 if invented else SHARE, others, alone)
 
 
 def classes(least: int, most: int) -> list[int]:
@@ -92,8 +93,13 @@ def _groups(sizes: npt.NDArray[np.integer[Any]], least: int) -> PublicMeasured:
     return PublicMeasured((number, view), figures)
 
 
-def _shares(rows: pd.DataFrame, fewest: int, share: float, others: Mapping[str, str]) -> PublicMeasured:
-    """Return the shares of frequent values; ``others`` are what invented rows have for the undeclared."""
+def _shares(
+    rows: pd.DataFrame, fewest: int, share: float, others: Mapping[str, str], file: str
+) -> PublicMeasured:
+    """Return the shares of frequent values; ``others`` are what invented rows have for the undeclared.
+
+    ``file`` is whose rows alone these are, where several tables leave.
+    """
     bars: list[tuple[Text, float]] = []
     most: list[list[str]] = []
     for name in rows:
@@ -109,15 +115,22 @@ def _shares(rows: pd.DataFrame, fewest: int, share: float, others: Mapping[str, 
             for value, n in found.items()
         ]
     if not bars:
-        return _first_of_many(rows) if fewest == 1 else PublicMeasured()
+        return _first_of_many(rows, file) if fewest == 1 else PublicMeasured()
     words = f"{WORDS}.views.shares"
-    note = Text(f"{words}.{'note' if fewest == 1 else 'note_frequent'}", {"rows": FEWEST, "share": 5})
+    note = Text(
+        f"{words}.{'note' if fewest == 1 else 'note_frequent'}", {"rows": FEWEST, "share": 5, "of": _of(file)}
+    )
     labels, values = zip(*bars, strict=True)
     view = BarsView(Text(f"{words}.title"), labels, values, Text(f"{words}.axis"), note=note)
     return PublicMeasured((view,), {"most": most})
 
 
-def _first_of_many(rows: pd.DataFrame) -> PublicMeasured:
+def _of(file: str) -> Text:
+    words = f"{WORDS}.views.shares"
+    return Text(f"{words}.of_file", {"file": file}) if file else Text(f"{words}.of_all")
+
+
+def _first_of_many(rows: pd.DataFrame, file: str) -> PublicMeasured:
     """Return shares of the first column with many values: of numbers in intervals, else the most frequent."""
     words = f"{WORDS}.views.shares"
     for name in rows:
@@ -136,11 +149,11 @@ def _first_of_many(rows: pd.DataFrame) -> PublicMeasured:
                 Text(f"{words}.between", {"column": str(name), "low": low, "high": high})
                 for low, high in pairwise(ends)
             ]
-            note = Text(f"{words}.note_intervals")
+            note = Text(f"{words}.note_intervals", {"of": _of(file)})
         else:
             counts = cells.astype(str).value_counts().head(MOST_BARS)
             labels = [labelled(str(name), str(value)) for value in counts.index]
-            found, note = counts.to_numpy(), Text(f"{words}.note_most", {"most": MOST_BARS})
+            found, note = counts.to_numpy(), Text(f"{words}.note_most", {"most": MOST_BARS, "of": _of(file)})
         shares = tuple(float(round(100 * int(n) / len(rows))) for n in found)
         view = BarsView(Text(f"{words}.title"), tuple(labels), shares, Text(f"{words}.axis"), note=note)
         return PublicMeasured((view,))

@@ -232,21 +232,22 @@ def _of_band(view: CurveView) -> Text | None:
 def _of_grid(view: HeatmapView | MatrixView) -> Text | None:
     rows = view.row_labels if isinstance(view, HeatmapView) else view.labels
     columns = view.column_labels if isinstance(view, HeatmapView) else view.labels
+    off = view.margins if isinstance(view, HeatmapView) else ()
+    one = view.margin if isinstance(view, HeatmapView) else None
     cells = [
-        (value, row, column)
-        for row, line in zip(rows, view.values, strict=True)
-        for column, value in zip(columns, line, strict=True)
+        (value, row, column, off[down][across] if off else one)
+        for down, (row, line) in enumerate(zip(rows, view.values, strict=True))
+        for across, (column, value) in enumerate(zip(columns, line, strict=True))
         if value is not None and math.isfinite(value)
     ]
     if not cells:
         return None
-    value, row, column = max(cells, key=lambda cell: cell[0])
-    margin = view.margin if isinstance(view, HeatmapView) else None
+    value, row, column, margin = max(cells, key=lambda cell: cell[0])
     name = "highest_place" if all(map(is_place, (row, column))) else "highest_cell"
     if margin is None:
         return _say(name, row=row, column=column, value=Written(axis_value(value, "en")))
     told = {"row": row, "column": column, "value": _with_margin(value, value - margin, value + margin)}
-    rivals = sum(other + margin >= value - margin for other, _, _ in cells) - 1
+    rivals = sum(other + (near or 0.0) >= value - margin for other, _, _, near in cells) - 1
     return _say(f"{name}_of_several", **told, others=rivals) if rivals else _say(name, **told)
 
 

@@ -213,9 +213,15 @@ class Imputation(Method):
             (table_made, *programs(table_made.files, rule)),
             self.cost,
             views,
-            (Text(f"{WORDS}.notes.{note}"), Text(f"{WORDS}.notes.totals")),
+            (Text(f"{WORDS}.notes.{note}"), Text(f"{WORDS}.notes.totals"), *self._alike_notes),
             inside=_inside(work, chain, counts),
         )
+
+    @property
+    def _alike_notes(self) -> tuple[Text, ...]:
+        """Say that intervals are too narrow where rows of a person are alike; nothing where each has one."""
+        cap = self.request.rows_per_person
+        return (Text(f"{WORDS}.notes.several_rows", {"most": cap}),) if cap > 1 else ()
 
 
 @dataclass(frozen=True)

@@ -514,7 +514,9 @@ class Marginals(Slotted, ManySums):
         for one in rules.derived:
             entries[one.column.name] = entry_with_values(one.column, "derived", source=one.source.name)
         artefact = TableArtefact("table", (frame,), tuple(entries[name] for name in frame.columns))
-        views, light = measured_views(learnt, schedule, columns, words=WORDS)
+        views, light = measured_views(
+            learnt, schedule, columns, words=WORDS, each=self.request.rows_per_person
+        )
         drawn = _notes(columns, schedule, is_found=True)
         return Release((artefact,), self.cost, views, (*light, *drawn))
 

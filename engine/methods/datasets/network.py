@@ -174,6 +174,7 @@ class Network(Method):
             ordered=tuple(cells.ordered for cells in columns),
             noise=context.noise,
             progress=context.progress.part(0.1, 0.9),
+            each=self.request.rows_per_person,
         )
         # nothing after this line has seen a row
         most = min(MOST_ROWS, MOST_TIMES * self.options.about_rows)

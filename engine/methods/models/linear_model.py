@@ -226,4 +226,5 @@ def effects_picture(found: list[Effect], words: str, axis: Label) -> IntervalsVi
 
 
 def _digits(value: float) -> float:
-    return float(f"{value:.4g}")
+    """Return four digits, and of a thousand on one decimal: an effect and its limits give one margin."""
+    return round(value, 1) if abs(value) >= 1000 else float(f"{value:.4g}")

@@ -427,5 +427,5 @@ class Density(Method):
         )
         shown = tuple(tuple(row) for row in value.tolist())
         title = Text(f"{words}.title_of_two", {"rows": names[0], "columns": names[1]})
-        margin = float(f"{within.max():.3g}")
-        return (HeatmapView(title, rows, columns, shown, Text(f"{words}.note_of_two"), margin),)
+        off = tuple(tuple(row) for row in within.tolist())
+        return (HeatmapView(title, rows, columns, shown, Text(f"{words}.note_of_two"), margins=off),)

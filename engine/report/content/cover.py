@@ -151,9 +151,10 @@ def _drawn(evidence: PublicEvidence) -> list[Text]:
 
 def _margins_drawn(view: View) -> tuple[Label, list[float], float]:
     """Return what is drawn, its margins, and the highest value where they are a part of it, else 0."""
-    if isinstance(view, HeatmapView) and view.margin is not None:
+    if isinstance(view, HeatmapView) and (view.margins or view.margin is not None):
         highest = max((one for row in view.values for one in row if one is not None), default=0.0)
-        return view.title, [view.margin], highest
+        every = [one for row in view.margins for one in row]
+        return view.title, every or [view.margin or 0.0], highest
     if isinstance(view, CurveView) and view.band is not None:
         low, high = (one.y for one in view.band)
         margins = [(b - a) / 2 for a, b in zip(low, high, strict=True) if math.isfinite(b - a)]

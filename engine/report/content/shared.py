@@ -37,7 +37,9 @@ def of_form(evidence: PublicEvidence, name: str) -> Text | None:
     setting is switched on, and ``NAME_without_SETTING`` where a number of something is 0.
     """
     chosen = evidence.decided.get("parameters", {})
-    choices = [one for one in chosen.values() if isinstance(one, str)]
+    choices = [
+        one for name, one in chosen.items() if isinstance(one, str) and _is_choice(evidence, name, one)
+    ]
     choices += [name for name, one in chosen.items() if one is True]
     choices += [f"without_{name}" for name, one in chosen.items() if one == 0 and not isinstance(one, bool)]
     row = ["row"] if evidence.promise.unit is Unit.ROW else []
@@ -45,6 +47,13 @@ def of_form(evidence: PublicEvidence, name: str) -> Text | None:
     forms = (*step, evidence.promise.kind, *row, *choices)
     found = (of_method(evidence, f"{name}_{form}") for form in forms)
     return next((text for text in found if text is not None), None) or of_method(evidence, name)
+
+
+def _is_choice(evidence: PublicEvidence, name: str, value: str) -> bool:
+    """Whether a setting is one of some choices: a column or a name that reads like one is none."""
+    step = evidence.decided.get("step")
+    places = (f"steps.{step}.parameters.{name}", f"parameters.{name}")
+    return any(of_method(evidence, f"{place}.choices.{value}") for place in places)
 
 
 def method_name(evidence: PublicEvidence) -> Label:

@@ -66,5 +66,9 @@ def test_copies_of_people_are_counted_with_all_of_their_rows(tmp_path: Path) -> 
     # a record of somebody else makes a person nobody's copy; another order of rows does not
     moved = {name: frame.sample(frac=1, random_state=2) for name, frame in rows.items()}
     assert only(LinkedPeople(), private(rows, moved, tmp_path)) == copies
+    context = private(rows, None, tmp_path)
+    table = LinkedPeople().evaluate(context.only(LinkedPeople.needs)).views[1]
+    said = {"most": context.subject.intervals}  # by exact numbers more are alone, and fewer equal
+    assert table.note.values == said
     torn = rows | {RECORDS: rows[RECORDS].assign(ward=np.roll(rows[RECORDS]["ward"], 1))}
     assert only(LinkedPeople(), private(rows, torn, tmp_path))["copies"] < copies["copies"] / 2

@@ -488,19 +488,19 @@ def test_looking_for_measures_loads_no_library_that_only_some_of_them_compute_wi
 def test_of_invented_rows_with_many_values_the_first_column_is_drawn():
     """Codes are whole numbers or lists of many: nothing of them was drawn."""
     ages = pd.DataFrame({"one": [7] * 40, "age": [*range(1, 41)], "code": [f"c{n % 20}" for n in range(40)]})
-    view = released_rows._shares(ages, 1, 0.0, {}).views[0]
+    view = released_rows._shares(ages, 1, 0.0, {}, "").views[0]
     assert word(view.labels[0], "en") == "age: 0 to 5"
     for at, label in enumerate(view.labels):
         low, high = float(label.values["low"]), float(label.values["high"])
         is_last = at == len(view.labels) - 1
         inside = (ages["age"] >= low) & ((ages["age"] <= high) if is_last else (ages["age"] < high))
         assert view.values[at] == round(100 * inside.mean())
-    codes = released_rows._shares(ages[["code"]], 1, 0.0, {}).views[0]
+    codes = released_rows._shares(ages[["code"]], 1, 0.0, {}, "").views[0]
     assert len(codes.labels) == released_rows.MOST_BARS and set(codes.values) == {5.0}
     years = pd.DataFrame({"since": [*range(1990, 2029), "(missing)"]})
-    drawn = released_rows._shares(years, 1, 0.0, {}).views[0]
+    drawn = released_rows._shares(years, 1, 0.0, {}, "").views[0]
     assert word(drawn.labels[0], "de") == "since: 1990 bis 1995" and len(drawn.labels) == 8
-    assert not released_rows._shares(ages, 30, 0.05, {}).views, "of real rows no rare value is named"
+    assert not released_rows._shares(ages, 30, 0.05, {}, "").views, "of real rows no rare value is named"
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 14), (0, 1), (-3.2, 0.4), (99, 100_000), (5, 6.0001)])

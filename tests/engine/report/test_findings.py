@@ -153,6 +153,8 @@ def test_a_shade_is_no_highest_one_where_its_margin_reaches_others():
     grid = HeatmapView("t", ("a", "b"), ("m", "n"), ((186.0, 104.0), (20.0, 0.0)), margin=30.0)
     assert said(grid) == "Highest: a, m: 186 ± 30."
     assert said(replace(grid, margin=150.0)) == "a, m reads highest, 186 ± 150; 3 others could be as high."
+    apart = replace(grid, margin=None, margins=((30.0, 60.0), (5.0, 5.0)))  # each place has its own
+    assert said(apart) == "a, m reads highest, 186 ± 30; 1 other could be as high."
 
 
 PLACES = tuple(Text("views.number", {"value": value}) for value in (2.62, 41.2))

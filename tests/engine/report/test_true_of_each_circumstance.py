@@ -77,7 +77,7 @@ def test_what_a_method_does_is_said_of_the_form_that_was_chosen(method_id, kind,
 @pytest.mark.parametrize(("values", "most"), [("aabbccdd", []), ("aaabbccd", [["group", "a"]])])
 def test_no_value_is_most_frequent_where_others_are_as_frequent(values: str, most: list[list[str]]) -> None:
     rows = pd.DataFrame({"group": list(values)}, dtype="str")
-    found = released_rows._shares(rows, 1, 0.0, {})
+    found = released_rows._shares(rows, 1, 0.0, {}, "")
     assert found.figures == {"most": most}
     if not most:
         finding = find_sentence(found.views[0])
@@ -103,6 +103,16 @@ def test_no_value_is_most_frequent_where_others_are_as_frequent(values: str, mos
         ("methods.datasets.traces.summary", "where these were counted"),
         ("methods.datasets.traces.recipient_cannot", "where these were counted"),
         ("methods.models.tree.recipient_can", "where the noise left any question"),
+        ("methods.models.linear.card.not_for", "where one was set"),  # small steps take no penalty
+        ("report.numbers.people.how", "before conditions"),  # of whom some may have no row left
+        ("report.numbers.alone.how", "before conditions"),
+        ("report.numbers.under.how", "before conditions"),
+        ("report.numbers.alone_row.how", "before conditions"),
+        ("report.numbers.under_row.how", "before conditions"),
+        ("grouping.views.inside.note", "where two of them read alike"),
+        ("measures.utility.linked_kept.numbers.mean.how", "by intervals"),
+        ("measures.risk.synthetic_matching.views.cases.near", "used or kept apart"),
+        ("measures.risk.linked_people.numbers.copies.what", "by intervals"),
     ],
 )
 def test_what_holds_of_some_settings_alone_says_of_which(text_id: str, condition: str) -> None:
@@ -120,3 +130,29 @@ def test_details_are_weighed_where_there_are_some(details: bool) -> None:
     ids = {one.id for one in design.forecast.notes}
     assert ("methods.datasets.linked.notes.weighed" in ids) is details
     assert ("methods.datasets.linked.notes.weighed_alone" in ids) is not details
+
+
+@pytest.mark.parametrize("name", ["title", "recipient_can", "recipient_cannot"])
+def test_groups_that_are_written_by_steps_are_not_said_to_be_ranges(name: str) -> None:
+    steps = of_form(_evidence("datasets.partition", written="nodes"), name)
+    assert "range" in word(of_form(_evidence("datasets.partition"), name), "en").lower()
+    assert "range" not in word(steps, "en").lower()
+    assert "Bereich" not in word(steps, "de") and "tranche" not in word(steps, "fr")
+
+
+@pytest.mark.parametrize("named", ["row", "earlier"])
+def test_a_name_that_reads_like_a_choice_chooses_nothing(named: str) -> None:
+    """A column of pseudonyms called “row” had the report speak of rows without a key."""
+    usual = of_form(_evidence("datasets.pseudonyms"), "recipient_can")
+    assert of_form(_evidence("datasets.pseudonyms", pseudonym=named), "recipient_can") == usual
+    assert of_form(_evidence("datasets.pseudonyms", key="earlier"), "recipient_can") != usual
+
+
+def test_shares_of_one_of_several_tables_name_its_file() -> None:
+    """80 % of the people of two tables were 80 % of “the released rows”."""
+    for ran in ("datasets.linked", "datasets.linked_imputation"):
+        title = Text(f"{released_rows.WORDS}.views.shares.title")
+        view = next(one for one in _evidence(ran).views if one.title == title)
+        assert all("people.csv" in word(view.note, language) for language in LANGUAGES)
+    alone = released_rows._shares(pd.DataFrame({"a": list("xxy")}), 1, 0.0, {}, "").views[0]
+    assert "the released rows" in word(alone.note, "en")

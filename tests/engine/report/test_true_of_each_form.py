@@ -148,11 +148,11 @@ def test_what_holds_of_some_releases_alone_says_of_which(text_id, condition):
 def test_a_declared_value_that_is_called_other_keeps_its_name_to_itself():
     """What was not declared is written ``(other)`` beside it: two bars of one name say nothing."""
     rows = pd.DataFrame({"gender": ["other", "(other)", "(other)"]}, dtype="str")
-    shares = released_rows._shares(rows, 1, 0.0, {"gender": "(other)"}).views[0]
+    shares = released_rows._shares(rows, 1, 0.0, {"gender": "(other)"}, "").views[0]
     for language in LANGUAGES:
         named = [word(one, language) for one in shares.labels]
         assert len(set(named)) == 2
         assert sum(")" in one for one in named) == 1
     rows = pd.DataFrame({"gender": ["other", "other", "girl"]}, dtype="str")
-    alone = released_rows._shares(rows, 1, 0.0, {"gender": "other"}).views[0]
+    alone = released_rows._shares(rows, 1, 0.0, {"gender": "other"}, "").views[0]
     assert [word(one, "de") for one in alone.labels] == ["gender: sonstige", "gender: girl"]

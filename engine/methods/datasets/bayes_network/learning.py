@@ -59,7 +59,13 @@ class Network:
 
 
 def learn(
-    codes: Codes, shares: Shares, *, ordered: tuple[int, ...], noise: Noise, progress: Progress = SILENT
+    codes: Codes,
+    shares: Shares,
+    *,
+    ordered: tuple[int, ...],
+    noise: Noise,
+    progress: Progress = SILENT,
+    each: int = 1,
 ) -> Network:
     """Return a network of columns.
 
@@ -73,6 +79,8 @@ def learn(
         Of every column, how many of its first cells have an order.
     noise
         The noise door.
+    each
+        How many rows a person has at most: see `above_noise`.
 
     Notes
     -----
@@ -104,12 +112,12 @@ def learn(
         _conditional(project_counts(part.astype(np.float64), total).reshape(table.shape), own[node.column])
         for part, table, node in zip(parts, tables, nodes, strict=True)
     ]
-    shown = _relations(nodes, parts, tables, deviation=shares.deviation)
+    shown = _relations(nodes, parts, tables, deviation=shares.deviation, each=each)
     return Network(tuple(nodes), tuple(found), coarse, total, shown)
 
 
 def _relations(
-    nodes: Sequence[Node], parts: Sequence[Codes], tables: Sequence[Codes], *, deviation: float
+    nodes: Sequence[Node], parts: Sequence[Codes], tables: Sequence[Codes], *, deviation: float, each: int
 ) -> Relations:
     """Say of every column with parents whether it is related to them: each was chosen among other columns."""
     share = CHANCE / len(nodes)
@@ -117,7 +125,9 @@ def _relations(
         [
             (
                 (node.column, *node.parents),
-                above_noise(part.reshape(table.shape), deviation=deviation, moments=LAPLACE, share=share),
+                above_noise(
+                    part.reshape(table.shape), deviation=deviation, moments=LAPLACE, share=share, each=each
+                ),
             )
             for node, part, table in zip(nodes, parts, tables, strict=True)
             if node.parents

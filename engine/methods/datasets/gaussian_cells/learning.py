@@ -48,7 +48,8 @@ def learn(rows: Rows, plan: Plan, *, noise: Noise, progress: Progress = SILENT) 
         part.reshape(plan.classes, len(own), -1) for part, own in zip(parts, centres, strict=True)
     ]  # nothing after this line has seen a row
     deviation = plan.deviation(CELLS)
-    return model_of(sets, sums, centres, group_rows=plan.group_rows, deviation=deviation)
+    each = plan.rows_per_person
+    return model_of(sets, sums, centres, group_rows=plan.group_rows, deviation=deviation, each=each)
 
 
 def middles(rows: Rows, plan: Plan, noise: Noise) -> list[Integers]:

@@ -81,7 +81,13 @@ class Model:
 
 
 def model_of(
-    sets: Sets, sums: list[Floats], centres: list[Integers], *, group_rows: int, deviation: float
+    sets: Sets,
+    sums: list[Floats],
+    centres: list[Integers],
+    *,
+    group_rows: int,
+    deviation: float,
+    each: int = 1,
 ) -> Model:
     """Return the model from noisy sums.
 
@@ -97,6 +103,8 @@ def model_of(
         Groups with fewer are merged into the nearest of their class.
     deviation
         Of the noise of a number.
+    each
+        How many rows a person has at most, which may all be alike.
     """
     least = max(float(group_rows), STANDS_OUT * deviation)
     counts = np.mean([one[:, :, 0].sum(axis=1) for one in sums], axis=0)
@@ -112,7 +120,7 @@ def model_of(
             of_set.append(tuple(normal_of(one, len(columns), deviation=deviation) for one in kept))
         normals.append(tuple(of_set))
         everywhere = deviation * sqrt(own.shape[0] * own.shape[1])
-        out.append(_stands_out(everybody, len(columns), deviation=everywhere))
+        out.append(_stands_out(everybody, len(columns), deviation=everywhere, each=each))
     return Model(sets, total, project_counts(counts, total) / total, tuple(normals), tuple(out))
 
 
@@ -180,12 +188,15 @@ def _noisy(line: Floats, q: int, *, deviation: float) -> _Noisy:
     return _Noisy(missing, mean, covariance, deviation / rows * np.outer(lever, lever), rows)
 
 
-def _stands_out(line: Floats, q: int, *, deviation: float) -> Floats:
-    """Return covariances in deviations of noise and of chance: of n people without a relation σ² τ² / n."""
+def _stands_out(line: Floats, q: int, *, deviation: float, each: int) -> Floats:
+    """Return covariances in deviations of noise and of chance: of n rows without a relation k σ² τ² / n.
+
+    Of a person with up to k = ``each`` rows, which may all be alike.
+    """
     found = _noisy(line, q, deviation=deviation)
     variances = np.diag(found.covariance)
     return np.asarray(
-        found.covariance / np.sqrt(found.noise**2 + np.outer(variances, variances) / found.rows)
+        found.covariance / np.sqrt(found.noise**2 + each * np.outer(variances, variances) / found.rows)
     )
 
 

@@ -32,7 +32,7 @@ MOST_NAMED = 5
 
 
 def measured_views(
-    learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], *, words: str
+    learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], *, words: str, each: int = 1
 ) -> tuple[tuple[View, ...], tuple[Text, ...]]:
     """Return tables of what was measured, and sentences on whether the model agrees and on its relations.
 
@@ -42,6 +42,8 @@ def measured_views(
         Those that are drawn.
     words
         Below which the texts stand.
+    each
+        How many rows a person has at most.
 
     Notes
     -----
@@ -84,7 +86,7 @@ def measured_views(
         for cells in columns
         if isinstance(cells, FrequentApart)
     ]
-    shown = relations(learnt.model, learnt.measured, is_gaussian=schedule.is_gaussian)
+    shown = relations(learnt.model, learnt.measured, is_gaussian=schedule.is_gaussian, each=each)
     answers = dict.fromkeys(shown.told, "told") | dict.fromkeys(shown.drowned, "drowned")
     lines: list[tuple[Cell, ...]] = [
         (
@@ -101,7 +103,7 @@ def measured_views(
     note = Text(f"{words}.views.measured.note")
     measured = TableView(Text(f"{words}.views.measured.title"), headings, tuple(lines), note)
     light = (_light(found, tables, said, words), *describe_relations(shown, names))
-    exact = _shares(learnt, schedule, columns, words)
+    exact = _shares(learnt, schedule, columns, words, each)
     return (measured, exact, *draw_relations(shown, names)), light
 
 
@@ -120,7 +122,9 @@ def _light(found: Agreement, tables: Sequence[str], said: Sequence[str], words: 
     return Text(f"{words}.notes.agrees_{worst}{more}", told)
 
 
-def _shares(learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], words: str) -> TableView:
+def _shares(
+    learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], words: str, each: int
+) -> TableView:
     """Say how exact a share is by the noise of all tables together."""
     total = learnt.model.total
     rows: list[tuple[Cell, ...]] = []
@@ -132,7 +136,8 @@ def _shares(learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], 
             within = MISSED * schedule.deviation(schedule.code) / total
             rows.append((name, *_points(within / NORMAL_WITHIN)))
     headings = tuple(Text(f"{words}.views.shares.{name}") for name in ("column", "error", "within"))
-    note = Text(f"{words}.views.shares.note", {"rows": round(total)})
+    said = "note" if each == 1 else "note_of_several"
+    note = Text(f"{words}.views.shares.{said}", {"rows": round(total), "most": each})
     return TableView(Text(f"{words}.views.shares.title"), headings, tuple(rows), note)
 
 
@@ -216,14 +221,15 @@ def interval(share: float, *, deviation: float, rows: float, drawn: int) -> tupl
 # --- which relations the noisy tables carry --------------------------------------------------------------
 
 
-def relations(model: Model, measured: Sequence[Measured], *, is_gaussian: bool) -> Relations:
+def relations(model: Model, measured: Sequence[Measured], *, is_gaussian: bool, each: int = 1) -> Relations:
     """Say of every set of columns that was measured together whether more than noise and chance is in it.
 
     Notes
     -----
     Were the columns independent, the noisy table would differ from the product m of their shares by its noise
-    and by chance among people alone, of variance σ² + m as for counts of a Poisson distribution, and
-    Σ (noisy count − m)² / (σ² + m) pass the limit of K cells of noise in at most `CHANCE` of all cases. That
+    and by chance among people alone, of variance σ² + m as for counts of a Poisson distribution, or σ² + k m
+    at most where a person has up to k = ``each`` rows, which may all be alike. And Σ (noisy count − m)² /
+    (σ² + k m) would pass the limit of K cells of noise in at most `CHANCE` of all cases. That
     the product follows the rows makes it smaller still: what is not told may be there. A set that was
     measured several times is told where one of its tables tells it, each at its share.
     """
@@ -234,17 +240,17 @@ def relations(model: Model, measured: Sequence[Measured], *, is_gaussian: bool) 
             found.setdefault(one.attributes, []).append(one)
     return Relations.of(
         [
-            (name, max(_above_noise(model, one, moments, len(tables)) for one in tables))
+            (name, max(_above_noise(model, one, moments, len(tables), each) for one in tables))
             for name, tables in found.items()
         ]
     )
 
 
-def _above_noise(model: Model, one: Measured, moments: Moments, times: int) -> float:
+def _above_noise(model: Model, one: Measured, moments: Moments, times: int, each: int) -> float:
     """Return how many times what noise and chance make a table is off from independent columns."""
     shares = [model.table((place,)) / model.total for place in one.attributes]
     alone = model.total * reduce(np.multiply.outer, shares)
     expected = one.coarse(alone)
-    off = (expected - one.counts) / np.sqrt(one.deviation**2 + expected)
+    off = (expected - one.counts) / np.sqrt(one.deviation**2 + each * expected)
     limit = limits(np.array([float(one.counts.size)]), moments, CHANCE / times)[0]
     return sqrt(float(np.vdot(off, off)) / limit)

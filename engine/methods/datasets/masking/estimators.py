@@ -125,7 +125,8 @@ class Shape:
     def view(self, column: str) -> IntervalsView:
         """Show the shares with two standard errors on either side."""
         labels = tuple(
-            f"{low:.6g} – {high:.6g}" for low, high in zip(self.edges[:-1], self.edges[1:], strict=True)
+            Text("statistics.labels.up_to", {"low": float(f"{low:.6g}"), "high": float(f"{high:.6g}")})
+            for low, high in zip(self.edges[:-1], self.edges[1:], strict=True)
         )
         return IntervalsView(
             Text(f"{WORDS}.views.shape.title", {"column": column}),

@@ -47,7 +47,7 @@ NOT_ASKED = Relations()
 
 
 def above_noise(
-    table: Floats | Integers, *, deviation: float, moments: Moments, share: float = CHANCE
+    table: Floats | Integers, *, deviation: float, moments: Moments, share: float = CHANCE, each: int = 1
 ) -> float:
     """Return how many times what noise and chance make lines and cells of a noisy table are related.
 
@@ -61,22 +61,25 @@ def above_noise(
         Of (noise / deviation)²: see `agreement`.
     share
         How often more than 1 may be said of columns that have nothing to do with each other.
+    each
+        How many rows a person has at most.
 
     Notes
     -----
     Were there no relation, the counts would differ from some product of lines and cells, m, by noise and by
-    chance among people, of variance σ² + m as for counts of a Poisson distribution. The product that makes
-    Σ (count − m)² / (σ² + m) least makes it less than the true one does, which passes the limit of as many
+    chance among people, of variance σ² + m as for counts of a Poisson distribution; σ² + k m at most where a
+    person has up to k = ``each`` rows, which may all be alike. The product that makes
+    Σ (count − m)² / (σ² + k m) least makes it less than the true one does, which passes the limit of as many
     cells of noise in at most ``share`` of all cases.
     """
     counts = np.asarray(table, dtype=np.float64)
     lines, cells = counts.sum(axis=1), counts.sum(axis=0) / max(1.0, float(counts.sum()))
     for _ in range(_ROUNDS):
-        weights = 1 / (deviation**2 + np.maximum(np.outer(lines, cells), 0.0))
+        weights = 1 / (deviation**2 + each * np.maximum(np.outer(lines, cells), 0.0))
         lines = (weights * counts) @ cells / np.maximum(weights @ cells**2, 1e-300)
         cells = (weights * counts).T @ lines / np.maximum(weights.T @ lines**2, 1e-300)
     product = np.outer(lines, cells)
-    off = (counts - product) / np.sqrt(deviation**2 + np.maximum(product, 0.0))
+    off = (counts - product) / np.sqrt(deviation**2 + each * np.maximum(product, 0.0))
     return sqrt(float(np.vdot(off, off)) / limits(np.array([float(counts.size)]), moments, share)[0])
 
 

@@ -1,5 +1,6 @@
 """Invented rows: rules hold, masks do not bias, nothing of the rows or their order leaves by accident."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -364,3 +365,13 @@ def test_rows_that_no_draw_can_mend_are_not_left_out_in_numbers():
     with pytest.raises(InputRefused) as caught:
         invented(frame, Column("x", Role.OTHER, Kind.NUMBER), GROUP, never=never, **partial)
     assert caught.value.code == f"{ID}.not_mended"
+
+
+@pytest.mark.parametrize("cap", [1, 2])
+def test_intervals_of_rows_that_one_person_may_repeat_are_said_to_be_too_narrow(cap):
+    schema, given = replace(SCHEMA, rows_per_person=cap), {"columns": ["age", "room"], "estimates": ["age"]}
+    request = method(ID).make_request({"people": schema}, given)
+    context = Context(Noise(), np.random.default_rng(3), Path())
+    notes = method(ID)(request).run({"people": table(300)}, context).notes
+    said = [one for one in notes if one.id == f"methods.{ID}.notes.several_rows"]
+    assert [one.values["most"] for one in said] == ([] if cap == 1 else [cap])

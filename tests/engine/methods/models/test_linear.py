@@ -592,3 +592,16 @@ def test_a_value_that_perhaps_nobody_has_is_in_the_table_and_never_drawn():
     marks = [row[5] and row[5].id for row in table.rows]
     assert marks == [None, None, "models.effects.aside", f"{WORDS}.nothing"]
     assert [row[3] for row in table.rows] == [4.0, -6.0, -120.0, -38.0]
+
+
+def test_an_effect_and_its_limits_give_one_margin_however_large():
+    """Limits of four digits were ± 11,626 about an effect that the model has as ± 11,622."""
+    sizes = {"effects": [9493.97, -72.3, 0.5, 0.5], "within_95": [11622.41, 9261.78, 9.0, 9.0]}
+    found = list(
+        effects({"predictors": [{"name": "sex", "kind": "levels", "levels": ["f", "m"], **sizes}]}, WORDS)
+    )
+    picture = effects_picture(found, WORDS, "x")
+    for value, low, high, within in zip(
+        picture.centres, picture.low, picture.high, sizes["within_95"], strict=False
+    ):
+        assert max(high - value, value - low) == pytest.approx(within, abs=0.2)
