@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def prepare_release(
     moved, base = beside_its_table(plan)
     opens = signing or None
     ledger = Ledger(ledger_path)
-    content = prepare(
+    prepare(
         moved,
         ledger=ledger,
         base=base,
@@ -98,8 +99,9 @@ def prepare_release(
         progress=progress,
         signing_passphrase=opens,
         password=password,
+        write=partial(_write, file),
     )
-    return _write(file, content)
+    return file
 
 
 def show_request(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -170,13 +171,14 @@ def prepare_command(options: argparse.Namespace) -> Answer:
     from engine.release.plan import Plan
     from engine.release.reasons import with_reasons
     from engine.release.run import prepare
+    from engine.release.seconded import read_request
 
     path = Path(options.plan)
     plan = with_reasons(Plan.read(path), dict(map(pair, options.reason)))
     ledger = Ledger(ledger_path(options))
     sign_in(options, ledger)
     opens = options.signing_passphrase_file
-    content = prepare(
+    request = prepare(
         plan,
         ledger=ledger,
         base=path.parent,
@@ -185,9 +187,10 @@ def prepare_command(options: argparse.Namespace) -> Answer:
         signing_passphrase=first_line(Path(opens)) if opens else None,
         password=password_for(plan, path.parent, options.server_password_from),
         wants_reasons=True,
+        write=partial(write_bytes, Path(options.out)),
     )
-    write_bytes(Path(options.out), content)
-    return {"request": options.out, "plan_fingerprint": plan.fingerprint}, 0
+    asked = read_request(request).tree  # its plan says of lists beside it which ones they are
+    return {"request": options.out, "plan_fingerprint": asked["plan_fingerprint"]}, 0
 
 
 def _prepare_lines(answer: dict[str, Any], language: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from engine.commands.values import (
     json_file,
     json_object,
     json_pair,
-    ledger_path,
+    ledger_and_sealer,
     number_option,
     pair,
     password_for,
@@ -126,19 +126,6 @@ def _link_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield texts.text("linked.hanging.note", language=language)
 
 
-def _ledger_and_sealer(options: argparse.Namespace) -> tuple[Any, Any]:
-    """Return the ledger, and what encrypts what stays; its passphrase opens an encrypted ledger too."""
-    from engine.ledger import Ledger, default_path
-    from engine.release import sealing
-
-    path, seals = ledger_path(options) or default_path(), options.seal_passphrase_file
-    if not seals:
-        return Ledger(ledger_path(options)), None
-    if not path.exists():
-        raise InputRefused("sealing.not_set_up")
-    return sealing.open_ledger(path, first_line(Path(seals)))
-
-
 def run_command(options: argparse.Namespace) -> Answer:
     """Run a plan to its bundle."""
     from engine.release import sealing
@@ -150,7 +137,7 @@ def run_command(options: argparse.Namespace) -> Answer:
 
     path = Path(options.plan)
     plan = with_reasons(Plan.read(path), dict(map(pair, options.reason)))
-    ledger, sealer = _ledger_and_sealer(options)
+    ledger, sealer = ledger_and_sealer(options)
     sign_in(options, ledger)
     passphrase = first_line(Path(options.passphrase_file)) if options.passphrase_file else None
     opens = options.signing_passphrase_file

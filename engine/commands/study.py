@@ -16,6 +16,7 @@ from engine.commands.telling import heads, say_view, table_lines
 from engine.commands.values import (
     existing_ledger,
     first_line,
+    ledger_and_sealer,
     ledger_path,
     number_option,
     pair,
@@ -105,6 +106,7 @@ def add_commands(add: Commands) -> None:
     mask.add_argument("--out", required=True, metavar="MASK")
     for parser in (share, combine):
         add_person(parser)
+        parser.add_argument("--seal-passphrase-file", metavar="FILE", help="encrypts_inside")
 
 
 def _of_register(
@@ -222,8 +224,8 @@ def try_command(options: argparse.Namespace) -> Answer:
 
 def share_command(options: argparse.Namespace) -> Answer:
     """Make the share of a site and write the file that is sent; a bundle that is there is signed again."""
-    from engine.ledger import Ledger
-    from engine.release import signing, studies
+    from engine.release import sealing, signing, studies
+    from engine.release.bundle import INTERNAL
     from engine.release.plan import Plan
     from engine.release.reasons import with_reasons
     from engine.release.run import run
@@ -233,7 +235,7 @@ def share_command(options: argparse.Namespace) -> Answer:
     study = studies.content_of(Path(options.study))
     own = with_reasons(Plan.read(path), dict(map(pair, options.reason)))
     plan = studies.plan_of_site(study, options.site, own)
-    ledger, passphrase = Ledger(ledger_path(options)), _passphrase(options)
+    (ledger, sealer), passphrase = ledger_and_sealer(options), _passphrase(options)
     sign_in(options, ledger)
     is_new = not (out / "release").exists()
     key = signing.open_key(ledger, register_named(ledger, plan.holding), passphrase)
@@ -248,11 +250,14 @@ def share_command(options: argparse.Namespace) -> Answer:
             progress=options.progress,
             wants_reasons=not options.without_reason,
             signing_passphrase=passphrase,
+            seals=sealer is not None,
         )
         out = made.folder  # another one where somebody else was first
     else:
         sweep(ledger)  # a process that was killed may have made it, and left its entry open
     write_bytes(Path(options.send), studies.sign_share(study, options.site, out, key))
+    if sealer is not None and (out / INTERNAL).is_dir():
+        sealing.seal(out, sealer)
     return {"bundle": str(out), "file": options.send, "paid": is_new, "site": options.site}, 0
 
 
@@ -274,8 +279,7 @@ def next_command(options: argparse.Namespace) -> Answer:
 
 def combine_command(options: argparse.Namespace) -> Answer:
     """Put the shares of a study together to one release."""
-    from engine.ledger import Ledger
-    from engine.release import studies
+    from engine.release import sealing, studies
     from engine.release.run import run
 
     study = studies.content_of(Path(options.study))
@@ -284,7 +288,7 @@ def combine_command(options: argparse.Namespace) -> Answer:
         raise InputRefused("sites.same_file")
     answers = {str(Path(one).absolute()): Path(one) for one in options.mask}
     plan = studies.plan_of_result(study, shares, options.without, answers)
-    ledger = Ledger(ledger_path(options))
+    ledger, sealer = ledger_and_sealer(options)
     sign_in(options, ledger)
     register = _coordination(ledger, options.register)
     bundle = run(
@@ -294,7 +298,10 @@ def combine_command(options: argparse.Namespace) -> Answer:
         language=options.language,
         progress=options.progress,
         signing_passphrase=_passphrase(options),
+        seals=sealer is not None,
     )
+    if sealer is not None:
+        sealing.seal(bundle.folder, sealer)
     return {"bundle": str(bundle.folder), "entry": bundle.entry, "sites": len(shares)}, 0
 
 

@@ -203,6 +203,20 @@ def open_people(options: argparse.Namespace) -> None:
         open_ledger(path, first_line(Path(place)), read_only=True)
 
 
+def ledger_and_sealer(options: argparse.Namespace) -> tuple[Any, Any]:
+    """Return the ledger, and what encrypts what stays; its passphrase opens an encrypted ledger too."""
+    from engine.ledger import Ledger
+    from engine.policy import default_path
+    from engine.release import sealing
+
+    path, seals = ledger_path(options) or default_path(), options.seal_passphrase_file
+    if not seals:
+        return Ledger(ledger_path(options)), None
+    if not path.exists():
+        raise InputRefused("sealing.not_set_up")
+    return sealing.open_ledger(path, first_line(Path(seals)))
+
+
 def existing_ledger(options: argparse.Namespace) -> Any:
     """Open the ledger for looking only; None where there is none yet."""
     from engine.ledger import Ledger, default_path

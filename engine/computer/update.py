@@ -13,7 +13,6 @@ import posixpath
 import re
 import shutil
 import tarfile
-import tempfile
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from engine.version import __version__
 
 ENDING = ".update.json"
 ARCHIVE = ".tar.zst"
+ASIDE = ".custos-update-"
 KEY = "release_key.txt"
 """Of the resources: the public key in hexadecimal. Empty where a version is made by whoever uses it."""
 _PIECE = 1 << 20
@@ -128,6 +128,8 @@ def lay_beside(update: Update, folder: Path) -> Path:
     VerificationFailed
         ``update.differs``.
     """
+    from engine.release.working import unrecorded  # brings the making of releases along
+
     name = next((one for one in update.files if one.endswith(ARCHIVE)), "")
     target = folder / f"custos-{update.number}"
     if not name:
@@ -136,14 +138,14 @@ def lay_beside(update: Update, folder: Path) -> Path:
         raise InputRefused("update.is_there", folder=target.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".custos-update-", dir=folder) as aside:
-            source, copy = update.folder / name, Path(aside) / "copy"
+        with unrecorded(ASIDE, beside=folder) as aside:
+            source, copy = update.folder / name, aside / "copy"
             if source.is_file():
                 shutil.copyfile(source, copy)
             if not copy.is_file() or sha256(copy) != update.files[name]:
                 raise VerificationFailed("update.differs", file=name)
-            _unpack(copy, Path(aside) / "out")
-            (Path(aside) / "out" / "custos").rename(target)
+            _unpack(copy, aside / "out")
+            (aside / "out" / "custos").rename(target)
     except (OSError, tarfile.TarError) as error:
         reason = getattr(error, "strerror", "") or ""
         raise InputRefused("update.not_writable", folder=folder.name, reason=reason) from error

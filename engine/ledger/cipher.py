@@ -24,7 +24,9 @@ from engine.policy import sealing_place
 _PLAIN = b"SQLite format 3\0"
 _ASIDE = "-encrypting"
 _MOST_SEEN = 64
-_Seen = tuple[int, int]
+_File = tuple[int, int]
+_Seen = tuple[str, _File]
+"""By name too: a file that is gone gives its number to the next one, which may be of the other kind."""
 
 _keys: dict[str, bytes] = {}
 _seen: dict[_Seen, bool] = {}
@@ -66,7 +68,7 @@ def forget_keys() -> None:
     _keys.clear()
 
 
-def file_of(path: Path) -> _Seen | None:
+def file_of(path: Path) -> _File | None:
     """Return which file lies in a place, and not what is in it; None where there is none."""
     try:
         status = path.stat()
@@ -75,9 +77,14 @@ def file_of(path: Path) -> _Seen | None:
     return status.st_dev, status.st_ino
 
 
+def _seen_as(path: Path) -> _Seen | None:
+    found = file_of(path)
+    return None if found is None else (os.path.realpath(path), found)
+
+
 def is_encrypted(path: Path) -> bool:
     """Say whether a ledger is encrypted; what merely is no ledger is not."""
-    found = file_of(path)
+    found = _seen_as(path)
     if found is None:
         return False
     with _looking:  # nobody has opened it yet, so no lock is dropped by closing it
@@ -110,7 +117,7 @@ def _remember(found: _Seen, encrypted: bool) -> None:
 
 def look_anew(path: Path) -> None:
     """Forget what a file was taken for: it could not be read as that, or another took its place."""
-    found = file_of(path)
+    found = _seen_as(path)
     if found is not None:
         with _looking:
             _seen.pop(found, None)
@@ -143,7 +150,7 @@ def refuse_plain(path: Path, *, read_only: bool) -> None:
     VerificationFailed
         ``ledger.not_encrypted``: an earlier copy or another file was put there.
     """
-    found = file_of(path)  # looked into by `is_encrypted`: opening it here would drop locks
+    found = _seen_as(path)  # looked into by `is_encrypted`: opening it here would drop locks
     if found is None or _seen.get(found) is not False:
         return
     mark = whole_mark(_owner(path))

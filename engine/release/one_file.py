@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import struct
 import tempfile
 import unicodedata
@@ -17,6 +18,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from engine.errors import InputRefused
 from engine.release.bundle import RELEASE, SUMS, check_target, explain_disk_errors, refuse_inside
@@ -28,6 +30,11 @@ MOST_BYTES = 8 << 30
 SPARE = 200 << 20  # bytes that stay free on the disk
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # what a ZIP archive without times says
 _END = struct.Struct("<4s16xH")
+_LOCAL = struct.Struct("<4s2xH18xHH")
+_UNIX = 3
+_KNOWN_FIELDS = frozenset((0x0001, 0x000A, 0x5455, 0x5855, 0x7855, 0x7875))
+_IS_DESCRIBED, _DESCRIBED = 1 << 3, (12, 16, 20, 24)
+"""Of a file that was packed before its size was known: how many bytes may say it behind the file."""
 _NAME = re.compile(rf"{RELEASE}/([^/\\:\x00-\x1f]+)")
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError),  # other ways of packing
@@ -116,7 +123,7 @@ def unpack_release(file: Path, folder: Path) -> Path:
             entries = packed.infolist()
             names = [match[1] for entry in entries if (match := _NAME.fullmatch(entry.filename))]
             _refuse_odd(file, entries, names)
-            _refuse_further(file, entries)
+            _refuse_further(file, packed)
             size = sum(entry.file_size for entry in entries)
             if size > min(MOST_BYTES, shutil.disk_usage(folder.absolute().parent).free - SPARE):
                 raise InputRefused("bundle.no_room", file=file.name[:100], size=-(-size // 10**6))
@@ -146,15 +153,54 @@ def _refuse_odd(file: Path, entries: list[zipfile.ZipInfo], names: list[str]) ->
         raise InputRefused("bundle.not_one_file", file=file.name[:100])
 
 
-def _refuse_further(file: Path, entries: list[zipfile.ZipInfo]) -> None:
-    """Refuse an archive with anything before or behind it: another reader may take that for the release."""
+def _refuse_further(file: Path, packed: zipfile.ZipFile) -> None:
+    """Refuse an archive with anything but its files: another reader may take that for the release.
+
+    Some read from the first file on and not from the list at the end, some take the name in a further field,
+    and some make links where a file says that it is one.
+    """
+    entries = packed.infolist()
     with file.open("rb") as content:
         content.seek(-_END.size, os.SEEK_END)
         sign, comment = _END.unpack(content.read(_END.size))
-    if sign != b"PK\x05\x06" or comment or min(entry.header_offset for entry in entries):
+        is_alone = sign == b"PK\x05\x06" and not comment and _lie_together(content, entries, packed.start_dir)
+    if not is_alone or not all(map(_is_plain, entries)):
         raise InputRefused("bundle.not_one_file", file=file.name[:100])
-    if any(entry.comment for entry in entries):
-        raise InputRefused("bundle.not_one_file", file=file.name[:100])
+
+
+def _is_plain(entry: zipfile.ZipInfo) -> bool:
+    """Say whether an entry is a file, without words of its own, and is called the same by every reader."""
+    kind = stat.S_IFMT(entry.external_attr >> 16) if entry.create_system == _UNIX else 0
+    return not entry.comment and kind in (0, stat.S_IFREG) and _names_nothing(entry.extra)
+
+
+def _names_nothing(extra: bytes) -> bool:
+    """Say whether the further fields of an entry are of known kinds: times, owners and large sizes."""
+    while extra:
+        if len(extra) < 4:
+            return False
+        kind, size = struct.unpack("<HH", extra[:4])
+        if kind not in _KNOWN_FIELDS or len(extra) < 4 + size:
+            return False
+        extra = extra[4 + size :]
+    return True
+
+
+def _lie_together(content: IO[bytes], entries: list[zipfile.ZipInfo], end: int) -> bool:
+    """Say whether the files stand one behind the other from the first byte to the list of them."""
+    by_place = sorted(entries, key=lambda entry: entry.header_offset)
+    begins = [*(entry.header_offset for entry in by_place[1:]), end]
+    at = 0
+    for entry, following in zip(by_place, begins, strict=True):
+        content.seek(at)
+        sign, flags, name, further = _LOCAL.unpack(content.read(_LOCAL.size))
+        content.seek(name, os.SEEK_CUR)
+        is_one = entry.header_offset == at and sign == b"PK\x03\x04" and _names_nothing(content.read(further))
+        behind = following - (at + _LOCAL.size + name + further + entry.compress_size)
+        if not is_one or behind not in (_DESCRIBED if flags & _IS_DESCRIBED else (0,)):
+            return False
+        at = following
+    return True
 
 
 @contextmanager

@@ -280,6 +280,7 @@ def prepare(
     signing_passphrase: str | None = None,
     password: str | None = None,
     wants_reasons: bool = False,
+    write: Callable[[bytes], object] = lambda request: None,
 ) -> bytes:
     """Reserve a release for a second person to approve, and return the request that is carried to them.
 
@@ -291,11 +292,14 @@ def prepare(
     ----------
     plan, ledger, base, known, progress, signing_passphrase, password, wants_reasons
         As for `run`.
+    write
+        Puts the request where it is carried from. What was reserved is given back where that fails: nobody
+        could approve it.
 
     Raises
     ------
     InputRefused
-        As `run`; ``staff.nobody_acts``: nobody of the register is signed in.
+        As `run`; ``staff.nobody_acts``: nobody of the register is signed in. What ``write`` raises.
     """
     progress.step(0.0, "run.checking")
     plan = reading.pin_beside(plan, base=base)
@@ -318,7 +322,14 @@ def prepare(
         refuse_rows_beside(plan, ledger, holding, design, prepared.get(MAIN), places=known)
     money = seconded.money_of(foreseen.price)
     entry = charge.reserve(plan, ledger, design, holding, fingerprints, None, money)
-    return seconded.request(plan, ledger, entry, person)
+    try:
+        request = seconded.request(plan, ledger, entry, person)
+        write(request)
+    except BaseException:
+        with hold_interrupts(), suppress(EngineError):
+            ledger.free(entry)
+        raise
+    return request
 
 
 def _read(

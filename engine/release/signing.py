@@ -6,8 +6,10 @@ ledger, so that one which is lost or was put in its place is noticed, and no oth
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,6 +27,8 @@ from engine.release import signature as signatures
 from engine.release.signature import Known, fingerprint_of
 
 NEXT = ".next"
+SHORTLY = 60.0
+"""Seconds after which a key that nobody finished writing is taken as left by a dead process."""
 
 
 @dataclass(frozen=True)
@@ -296,6 +300,7 @@ def write_key(path: Path, content: bytes, *, replaces: bool) -> None:
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _sweep(path)
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
             with os.fdopen(os.open(aside, flags, 0o600), "wb") as file:
@@ -310,6 +315,14 @@ def write_key(path: Path, content: bytes, *, replaces: bool) -> None:
             aside.unlink(missing_ok=True)
     except OSError as error:
         raise InputRefused("signing.not_writable", file=path.name, folder=str(path.parent)) from error
+
+
+def _sweep(path: Path) -> None:
+    """Take away what a killed process left aside: a key that is locked now may lie open there."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 8}"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > SHORTLY:
+                left.unlink()
 
 
 def _give_name(aside: Path, path: Path) -> None:

@@ -193,9 +193,9 @@ def unrecorded(prefix: str, *, beside: Path | None = None) -> Iterator[Path]:
 def _is_ours(folder: Path) -> bool:
     """Whether the folder was made on this computer: what runs on another one that shares it, nobody knows."""
     try:
-        return read_text(folder / COMPUTER, LARGEST_NAME) == platform.node()
+        return read_text(folder / COMPUTER, LARGEST_NAME) in ("", platform.node())
     except FileNotFoundError:
-        return True  # killed before it could say so
+        return True  # killed before it could say so, as where nothing stands in it yet
     except (OSError, ValueError):
         return False
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import tarfile
+import time
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,17 @@ def test_a_genuine_version_is_laid_beside_this_one(stick: Path, tmp_path: Path, 
     assert (into / f"custos-{LATER}" / "custos").read_bytes() == b"later"
     assert [one.name for one in into.iterdir()] == [f"custos-{LATER}"], "nothing is left aside"
     assert main(["update", str(stick), "--into", str(into)]) == 2, "a version that is there stays as it is"
+
+
+def test_what_a_killed_update_left_is_taken_away_by_a_later_one(stick: Path, tmp_path: Path) -> None:
+    """Each would have left half a gigabyte for good."""
+    into = tmp_path / "programs"
+    for name, age in (("old", 2 * 86_400), ("of_today", 60)):
+        left = into / f"{update.ASIDE}{name}"
+        (left / "out").mkdir(parents=True)
+        os.utime(left, (time.time() - age,) * 2)
+    update.lay_beside(update.read_update(stick), into)
+    assert {one.name for one in into.iterdir()} == {f"custos-{LATER}", f"{update.ASIDE}of_today"}
 
 
 @pytest.fixture(params=["with its filter", "without"])

@@ -166,7 +166,7 @@ def test_what_readme_and_texts_tell_to_type_is_there() -> None:
     told += [line.split("  #")[0] for line in readme.splitlines() if line.startswith("    ")]
     told += [one for language in texts.languages() for one in texts.catalogue(language).values()]
     asked = [
-        re.split(r"[\s.:,;=`“”„»«]+", line)
+        re.split(r"[\s.:,;=`“”„»«\]]+", line)
         for one in told
         for line in re.split(r"\b(?:custos|python -m engine) (?=[a-z])", one)[1:]
     ]

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from engine import texts
+from engine import policy, texts
 from engine.__main__ import main
 from engine.commands.telling import table_lines
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
+from engine.privacy import keys
 from engine.release.examples import plans, run_examples
 
 SAMPLE = files("resources") / "sample" / "diabetes_encounters.csv"
@@ -85,6 +86,30 @@ def test_two_sites_and_a_coordinator(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "B" in capsys.readouterr().err and not (tmp_path / "result").exists()
     told = said(capsys, "combine", files["study"], files["A.share"], files["B.share"], *result)
     assert told["sites"] == 2 and (tmp_path / "result" / "release" / "counts.csv").is_file()
+
+
+@pytest.mark.guarantee
+def test_where_what_stays_has_to_be_encrypted_a_site_can_share(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was told to name a passphrase, for which the command had no option."""
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
+    share, words = share_of_a(tmp_path, capsys), tmp_path / "words"
+    words.write_text("a long passphrase\n")
+    of_a = ("--ledger", str(tmp_path / "A.sqlite"))
+    code = ("--set-up", str(tmp_path / "code"), "--passphrase-file", str(words))
+    assert main(["seal", *code, *of_a]) == 0
+    rules = tmp_path / "custos.toml"
+    rules.write_text("sealed = true\n")
+    monkeypatch.setattr(policy, "place", lambda: rules)
+    sends = ("--out", str(tmp_path / "out"), "--send", str(tmp_path / "send"))
+    assert main(["study", *share, *sends]) == 2 and not (tmp_path / "out").exists()
+    assert "--seal-passphrase-file" in capsys.readouterr().err
+    seals = (*share, *sends, "--seal-passphrase-file", str(words))
+    assert said(capsys, *seals)["paid"]
+    assert {one.name for one in (tmp_path / "out").iterdir()} == {"release", "internal.sealed"}
+    first = (tmp_path / "send").read_bytes()
+    assert not said(capsys, *seals)["paid"] and (tmp_path / "send").read_bytes() == first
 
 
 def test_a_site_whose_card_is_of_another_register_pays_nothing(

@@ -83,10 +83,33 @@ def test_the_file_tells_nothing_and_opens_with_either_secret(tmp_path: Path) -> 
             "Oncology register" in {one.name for one in ledger.holdings()}
             and ledger.verify_chain().sequence > 0
         )
-        ledger.create_holding(f"Later {secret[:1]}", unit="person", neighbours="add_remove")
+        ledger.create_holding(f"Later {len(ledger.holdings())}", unit="person", neighbours="add_remove")
     sealing.change(ledger, WORDS, "another passphrase")
     start_anew()
     assert len(sealing.open_ledger(path, "another passphrase", read_only=True)[0].holdings()) == 3
+
+
+@pytest.mark.parametrize("first", ["plain", "encrypted"])
+def test_a_file_is_not_taken_for_another_one_that_is_gone(
+    first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A system gives the number of a file that is gone to the next one: that of a check, or of a copy."""
+    path, gone = tmp_path / "ledger.sqlite", tmp_path / "gone" / "ledger.sqlite"
+    gone.parent.mkdir()
+    if first == "plain":
+        sealed(path)
+    else:
+        sealing.set_up(known(path), WORDS, lambda code: None)
+        sealed(gone)
+    start_anew()
+    real, number = cipher.file_of, cipher.file_of(path)
+    monkeypatch.setattr(cipher, "file_of", lambda one: number if one == gone else real(one))
+    if first == "plain":
+        known(gone)
+    else:
+        sealing.open_ledger(gone, WORDS)
+    gone.unlink()
+    assert sealing.open_ledger(path, WORDS)[0].verify_chain().sequence > 0
 
 
 @pytest.mark.parametrize("at", [0, 20, 4100, -40])

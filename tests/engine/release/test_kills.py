@@ -96,8 +96,9 @@ def test_a_run_killed_at_any_moment(killer: Killer) -> None:
     assert len(set(found)) > 1
 
 
+@pytest.mark.parametrize("begun", [False, True])
 def test_what_another_computer_works_in_is_left_alone(
-    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    begun: bool, tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = name_for(tmp_path / "bundle")
     made = ledger.create_holding("Register", unit="row", neighbours="add_remove", epsilon=1)
@@ -118,6 +119,8 @@ def test_what_another_computer_works_in_is_left_alone(
         (folder / "computer").write_text("another")
         assert sweep(ledger) == 0 and folder.is_dir()
         (folder / "computer").unlink()  # killed before it could say where
+        if begun:
+            (folder / "computer").touch()
         assert sweep(ledger) == 1 and not folder.exists()
     assert ledger.entry(entry).folder == "" and sweep(ledger) == 0
 

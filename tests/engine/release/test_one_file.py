@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import random
 import shutil
 import stat
+import struct
 import zipfile
+import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,14 +140,89 @@ def test_a_name_in_two_ways_of_writing_is_one_file(packed: Path, tmp_path: Path)
     assert refused(packed, tmp_path / "place" / "to") == "bundle.not_one_file"
 
 
-def test_a_link_in_it_is_a_file_when_unpacked(packed: Path, tmp_path: Path) -> None:
-    entry = zipfile.ZipInfo("release/link.csv")
-    entry.create_system, entry.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(packed, "a") as archive:
-        archive.writestr(entry, "/etc/hostname")
-    unpacked = unpack_release(packed, tmp_path / "to") / "release" / "link.csv"
-    assert not unpacked.is_symlink() and unpacked.read_text() == "/etc/hostname"
-    assert not verify(packed).passed
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFDIR])
+def test_what_another_reader_would_make_a_link_of_is_refused(packed: Path, tmp_path: Path, kind: int) -> None:
+    contents = taken(packed)
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in contents.items():
+            entry = zipfile.ZipInfo(name)
+            entry.create_system, entry.external_attr = 3, (kind | 0o644) << 16
+            archive.writestr(entry, content)
+    assert refused(packed, tmp_path / "place" / "to") == "bundle.not_one_file"
+
+
+def taken(packed: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(packed) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+HIDDEN = b"P1;f;north;3\n"
+
+
+@pytest.mark.parametrize("begins", [b"", b"PK\x03\x04"])
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_nothing_stands_between_the_files_either(
+    packed: Path, tmp_path: Path, begins: bytes, place: str
+) -> None:
+    """Who reads from the first file on finds it, as a file of a release that was verified."""
+    content = packed.read_bytes()
+    with zipfile.ZipFile(packed) as archive:
+        later = archive.infolist()[1:] if place == "first" else []
+        at = later[0].header_offset if later else archive.start_dir
+    name = b"release/counts.csv"
+    numbers = (20, 0, 0, 0, 33, zlib.crc32(HIDDEN), len(HIDDEN), len(HIDDEN), len(name), 0)
+    more = (begins + struct.pack("<HHHHHIIIHH", *numbers) + name if begins else b"") + HIDDEN
+    listed = bytearray(content)
+    found = bytes(listed).find(b"PK\x01\x02")
+    for one in later:  # whose place the list at the end says
+        found = bytes(listed).index(b"PK\x01\x02", found + 1)
+        listed[found + 42 : found + 46] = struct.pack("<I", one.header_offset + len(more))
+    end = listed.rindex(b"PK\x05\x06")
+    directory = struct.unpack("<I", listed[end + 16 : end + 20])[0]
+    listed[end + 16 : end + 20] = struct.pack("<I", directory + len(more))
+    packed.write_bytes(bytes(listed[:at]) + more + bytes(listed[at:]))
+    with zipfile.ZipFile(packed) as archive:
+        assert archive.testzip() is None, "a reader of the list finds nothing wrong"
+    assert refused(packed, tmp_path / "place" / "to") == "bundle.not_one_file"
+
+
+@pytest.mark.parametrize("field", [b"\x75\x70\x0c\x00\x01\x00\x00\x00\x00other.c", b"\x55\x54", b"\x00"])
+def test_a_file_has_no_other_name_in_a_further_field(packed: Path, tmp_path: Path, field: bytes) -> None:
+    contents = taken(packed)
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in contents.items():
+            entry = zipfile.ZipInfo(name)
+            entry.extra = field
+            archive.writestr(entry, content)
+    assert refused(packed, tmp_path / "place" / "to") == "bundle.not_one_file"
+
+
+def test_what_other_programs_packed_again_is_the_same_release(packed: Path, tmp_path: Path) -> None:
+    """With times, and sizes that are said behind each file."""
+    contents = taken(packed)
+
+    class Stream(io.RawIOBase):
+        """A place that can only be written on."""
+
+        def __init__(self) -> None:
+            self.written = b""
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, content: Any) -> int:
+            self.written += bytes(content)
+            return len(content)
+
+    stream = Stream()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            entry = zipfile.ZipInfo(name)
+            entry.extra = b"\x55\x54\x05\x00\x01\x00\x00\x00\x00"
+            archive.writestr(entry, content)
+    packed.write_bytes(stream.written)
+    assert verify(packed).passed
+    assert unpack_release(packed, tmp_path / "to").is_dir()
 
 
 def test_what_would_fill_the_disk_is_refused_before_anything_is_written(

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import pytest
 
+from app.work.people import prepare_release
 from engine import ed25519, policy, texts
 from engine.__main__ import main
 from engine.errors import InputRefused
@@ -626,3 +627,28 @@ def test_a_table_elsewhere_is_prepared_for_as_well(
     moved = replace(plan, files={MAIN: FileReference("elsewhere/stays.csv")})
     content = prepare(pin_reading(moved, base=folder), ledger=ledger, base=folder)
     assert seconded.read_request(content).plan.files[MAIN].path == "elsewhere/stays.csv"
+
+
+def test_a_request_that_could_not_be_written_reserves_nothing(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    """What waited could be approved by nobody: its request was nowhere."""
+    left = ledger.status(holding.id).epsilon_left
+    (folder / "plan.json").write_text(plan.dumps())
+    (folder / "Bea").write_text(f"{WORDS} Bea\n")
+    (folder / "no_folder").write_text("")
+    act(ledger, holding, "Bea")
+    acts = ["--person", "Bea", "--person-passphrase-file", str(folder / "Bea")]
+    place = folder / "no_folder" / "request.json"
+    words = ["prepare", str(folder / "plan.json"), "--out", str(place), "--ledger", str(ledger.path)]
+    assert main([*words, *acts]) == 2
+    assert ledger.entries(holding.id)[-1].state == "freed"
+    with pytest.raises(InputRefused, match=r"commands\.not_writable"):
+        prepare_release(replace(plan, files=_at(plan, folder)), place, ledger_path=ledger.path)
+    assert [one.state for one in ledger.entries(holding.id)[1:]] == ["freed", "freed"]
+    assert ledger.status(holding.id).epsilon_left == left
+
+
+def _at(plan: Plan, folder: Path) -> dict[str, FileReference]:
+    """Return the files of a plan by their whole paths, as the window has them."""
+    return {name: replace(one, path=str(folder / one.path)) for name, one in plan.files.items()}

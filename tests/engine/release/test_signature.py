@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -422,6 +423,22 @@ def test_a_key_is_its_owner_s_alone_and_opens_with_its_passphrase(
         run("second")
     assert ledger.entries() == before  # nothing was reserved
     assert signing.open_key(ledger, holding, "four words and more") == key
+
+
+def test_a_key_that_a_killed_process_left_aside_does_not_stay_open_beside_a_locked_one(
+    run: Runner, ledger: Ledger
+) -> None:
+    run("first")
+    (holding,) = ledger.holdings()
+    place = signing.place(ledger, holding)
+    left = place.with_name(f".{place.name}.0123abcd")
+    shutil.copy(place, left)
+    being_written = place.with_name(f".{place.name}.ffffffff")
+    being_written.touch()
+    hours = time.time() - 3600
+    os.utime(left, (hours, hours))
+    signing.lock(ledger, holding, passphrase=None, new="four words and more")
+    assert not left.exists() and being_written.exists()
 
 
 def test_a_lost_or_changed_key_stops_the_release_and_no_other_is_made_in_silence(
