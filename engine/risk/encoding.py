@@ -15,6 +15,7 @@ from engine import arrays
 from engine.errors import InputRefused
 from engine.once import once
 from engine.risk.combinations import Codes, Numbers, dense
+from engine.table.cells import read_form
 from engine.table.coding import holds_code, text_of, texts_of
 from engine.table.declared import people_of, stored_as_declared
 from engine.table.encoded import Encoded
@@ -238,6 +239,32 @@ def encode_column(
         return EncodedColumn(column, codes, tuple(listed))
     codes[absent] = len(listed)
     return EncodedColumn(column, codes, (*listed, None), len(listed))
+
+
+def spell_alike(values: pd.Series) -> pd.Series:
+    """Return a column with one spelling of what everybody reads as the same: flu and FLU, 1, 01 and 1.0.
+
+    Parameters
+    ----------
+    values
+        Cells as texts, as they leave.
+
+    Notes
+    -----
+    Whoever knows that somebody's value is `01` or `1` knows the value. So whatever asks for several different
+    values in a group counts these as one. Which of the spellings stands for all is of no meaning.
+
+    Examples
+    --------
+    >>> spell_alike(pd.Series(["1", "01", "Flu", "FLU ", "1.0", ""])).tolist()
+    ['1', '1', 'Flu', 'Flu', '1', '']
+    """
+    found, uniques = pd.factorize(values)
+    first: dict[str, str] = {}
+    spelt = [first.setdefault(read_form(text), text) for text in map(str, uniques)]
+    if len(first) == len(spelt):
+        return values
+    return pd.Series(np.array([*spelt, None], dtype=object)[found], index=values.index, dtype="str")
 
 
 def _in_one_form(
