@@ -57,6 +57,28 @@ class EncodedColumn:
         return len(self.values)
 
     @once
+    def as_read(self) -> EncodedColumn:
+        """The column with values that read alike as one: `flu` and `FLU`, `1`, `01` and `1.0`.
+
+        Notes
+        -----
+        Whoever knows that somebody's value is `01` or `1` knows the value. So whatever asks how many different
+        values a group has counts these as one. Which of the spellings stands for all is of no meaning.
+        """
+        if not any(isinstance(one, str) for one in self.values):
+            return self  # numbers and days have one form each
+        forms = [None if one is None else read_form(text_of(one)) for one in self.values]
+        first: dict[str | None, object] = {}
+        for form, value in zip(forms, self.values, strict=True):
+            first.setdefault(form, value)
+        if len(first) == len(forms):
+            return self
+        code = {form: place for place, form in enumerate(first)}
+        place = np.array([code[form] for form in forms], dtype=np.int32)
+        missing = None if self.missing is None else code[None]
+        return EncodedColumn(self.column, place[self.codes], tuple(first.values()), missing)
+
+    @once
     def texts(self) -> tuple[str, ...]:
         """The values as text, the empty text for a missing one."""
         return tuple(MISSING if value is None else text_of(value) for value in self.values)
@@ -239,32 +261,6 @@ def encode_column(
         return EncodedColumn(column, codes, tuple(listed))
     codes[absent] = len(listed)
     return EncodedColumn(column, codes, (*listed, None), len(listed))
-
-
-def spell_alike(values: pd.Series) -> pd.Series:
-    """Return a column with one spelling of what everybody reads as the same: flu and FLU, 1, 01 and 1.0.
-
-    Parameters
-    ----------
-    values
-        Cells as texts, as they leave.
-
-    Notes
-    -----
-    Whoever knows that somebody's value is `01` or `1` knows the value. So whatever asks for several different
-    values in a group counts these as one. Which of the spellings stands for all is of no meaning.
-
-    Examples
-    --------
-    >>> spell_alike(pd.Series(["1", "01", "Flu", "FLU ", "1.0", ""])).tolist()
-    ['1', '1', 'Flu', 'Flu', '1', '']
-    """
-    found, uniques = pd.factorize(values)
-    first: dict[str, str] = {}
-    spelt = [first.setdefault(read_form(text), text) for text in map(str, uniques)]
-    if len(first) == len(spelt):
-        return values
-    return pd.Series(np.array([*spelt, None], dtype=object)[found], index=values.index, dtype="str")
 
 
 def _in_one_form(

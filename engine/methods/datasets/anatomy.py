@@ -33,7 +33,7 @@ from engine.methods.shared.rows import entry, leaving, written_cells
 from engine.once import once
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
-from engine.risk.encoding import encode_column, spell_alike
+from engine.risk.encoding import encode_column
 from engine.table.schema import Role
 from engine.table.table import Table
 from engine.views import Text
@@ -103,7 +103,7 @@ class Anatomy(Method):
             raise InputRefused("grouping.too_few", k=options.l)
         assert context.chance is not None  # nothing bounds the loss
         sensitive_cells = written_cells(rows[sensitive.name], sensitive)
-        encoded = encode_column(spell_alike(pd.Series(sensitive_cells, dtype="str")), sensitive)
+        encoded = encode_column(pd.Series(sensitive_cells, dtype="str"), sensitive).as_read
         value = encoded.codes.astype(np.int64)
         if encoded.size == 1:
             raise InputRefused("grouping.one_value", column=sensitive.name)

@@ -32,7 +32,7 @@ from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import coarser_entry, entry, hierarchy_of, read_as, written_cells
 from engine.numbers import of_hundred
 from engine.privacy.promise import Promise, Term
-from engine.risk.encoding import EncodedColumn, encode_column, spell_alike
+from engine.risk.encoding import EncodedColumn, encode_column
 from engine.table import coding
 from engine.table.declared import numbered_people
 from engine.table.hierarchies import ALL, MISSING
@@ -363,14 +363,13 @@ def conditions(grouping: Grouping, table: Table, request: Request) -> list[Condi
     asked = [name for name in _ASKED if request.values.get(name) is not None]
     found = []
     for column in sensitive_columns(request) if asked else ():
-        written = _as_they_leave(grouping, table, column)
-        said = spell_alike(written)
+        written = encode_column(_as_they_leave(grouping, table, column), column)
+        said = written.as_read
         is_spelt = said is not written
         parts = [(written, [name for name in asked if not is_spelt or name not in _DIVERSE])]
         parts += [(said, [name for name in asked if name in _DIVERSE])] if is_spelt else []
-        for cells, names in parts:
+        for encoded, names in parts:
             if names:
-                encoded = encode_column(cells, column)
                 demands = [_ASKED[name](encoded, request) for name in names]
                 found.append(Condition.of(grouping.number, encoded, demands))
     return found
