@@ -62,8 +62,8 @@ class EncodedColumn:
 
         Notes
         -----
-        Whoever knows that somebody's value is `01` or `1` knows the value. So whatever asks how many different
-        values a group has counts these as one. Which of the spellings stands for all is of no meaning.
+        Whoever knows that somebody's value is `01` or `1` knows the value. So whatever asks how many values a
+        group has counts these as one. Which of the spellings stands for all is of no meaning.
         """
         if not any(isinstance(one, str) for one in self.values):
             return self  # numbers and days have one form each
