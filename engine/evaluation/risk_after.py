@@ -120,8 +120,9 @@ def _figures(rows: pd.DataFrame, columns: list[str], schema: Schema) -> dict[str
     }
     for name in columns:
         if schema.column(name).role is Role.SENSITIVE and len(rows):
-            counts = sensitive_counts(groups, table.columns[name])
-            diverse, close = diversity(counts, groups), closeness(counts)
+            own = table.columns[name]
+            diverse = diversity(sensitive_counts(groups, own.as_read), groups)
+            close = closeness(sensitive_counts(groups, own))
             figures["sensitive"][name] = {
                 "distinct": diverse.distinct,
                 "entropy": round(diverse.entropy, 6),

@@ -220,10 +220,13 @@ def disclosure(
     own = missing is Missing.OWN_VALUE
     sizes = _of_people(table, groups, groups.people) if own else matching_sizes(table)
     context = _population(table, groups, sizes, population, population_size, thresholds)
-    counts = {name: sensitive_counts(groups, table.columns[name]) for name in table.sensitive}
+    sensitive = {name: table.columns[name] for name in table.sensitive}
     progress.step(0.3, "risk.group_sizes")
-    diverse = {name: diversity(each, groups, recursive=recursive) for name, each in counts.items()}
-    close = {name: closeness(each) for name, each in counts.items()}
+    diverse = {
+        name: diversity(sensitive_counts(groups, one.as_read), groups, recursive=recursive)
+        for name, one in sensitive.items()
+    }
+    close = {name: closeness(sensitive_counts(groups, one)) for name, one in sensitive.items()}
     largest = largest_size(len(table.identifying), table.n_rows)
     uniques = minimal_uniques(table, largest=largest, progress=progress.part(0.4, 0.95))
     size = context.people if context is not None else None

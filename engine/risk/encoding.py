@@ -15,6 +15,7 @@ from engine import arrays
 from engine.errors import InputRefused
 from engine.once import once
 from engine.risk.combinations import Codes, Numbers, dense
+from engine.table.cells import read_form
 from engine.table.coding import holds_code, text_of, texts_of
 from engine.table.declared import people_of, stored_as_declared
 from engine.table.encoded import Encoded
@@ -54,6 +55,28 @@ class EncodedColumn:
     def size(self) -> int:
         """How many different values there are."""
         return len(self.values)
+
+    @once
+    def as_read(self) -> EncodedColumn:
+        """The column with values that read alike as one: `flu` and `FLU`, `1`, `01` and `1.0`.
+
+        Notes
+        -----
+        Whoever knows that somebody's value is `01` or `1` knows the value. So whatever asks how many values a
+        group has counts these as one. Which of the spellings stands for all is of no meaning.
+        """
+        if not any(isinstance(one, str) for one in self.values):
+            return self  # numbers and days have one form each
+        forms = [None if one is None else read_form(text_of(one)) for one in self.values]
+        first: dict[str | None, object] = {}
+        for form, value in zip(forms, self.values, strict=True):
+            first.setdefault(form, value)
+        if len(first) == len(forms):
+            return self
+        code = {form: place for place, form in enumerate(first)}
+        place = np.array([code[form] for form in forms], dtype=np.int32)
+        missing = None if self.missing is None else code[None]
+        return EncodedColumn(self.column, place[self.codes], tuple(first.values()), missing)
 
     @once
     def texts(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine import arrays
+from engine.numbers import exact
 from engine.table.patterns import LONGEST, LONGEST_DATE
 from engine.table.reading.options import ReadOptions
 
@@ -221,11 +222,23 @@ def reading_alike(texts: Iterable[str]) -> int:
     >>> reading_alike(["hiv", "HIV", "e\u0301pi", "\u00e9pi", "flu", "f lu"])
     4
     """
-    forms = Counter(
-        re.sub(r"\s+", " ", "".join(sign for sign in text if unicodedata.category(sign) != "Cf"))
-        for text in (unicodedata.normalize("NFKC", text).casefold().strip() for text in texts)
-    )
-    return sum(count for count in forms.values() if count > 1)
+    return sum(count for count in Counter(map(read_form, texts)).values() if count > 1)
+
+
+def read_form(text: str) -> str:
+    """Return what texts have in common that read alike: numbers what they are worth, others their letters.
+
+    Examples
+    --------
+    >>> read_form(" HIV  positive"), read_form("01") == read_form("1.0") == read_form("+1"), read_form("")
+    ('hiv positive', True, '')
+    """
+    plain = unicodedata.normalize("NFKC", text).casefold().strip()
+    plain = re.sub(r"\s+", " ", "".join(sign for sign in plain if unicodedata.category(sign) != "Cf"))
+    try:
+        return plain if "/" in plain else str(exact(plain))
+    except ValueError:
+        return plain
 
 
 def _pieces(cells: Cells) -> list[pa.Array]:

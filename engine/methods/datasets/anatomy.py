@@ -33,7 +33,7 @@ from engine.methods.shared.rows import entry, leaving, written_cells
 from engine.once import once
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
-from engine.risk.encoding import EncodedColumn, encode_column
+from engine.risk.encoding import encode_column
 from engine.table.schema import Role
 from engine.table.table import Table
 from engine.views import Text
@@ -103,7 +103,7 @@ class Anatomy(Method):
             raise InputRefused("grouping.too_few", k=options.l)
         assert context.chance is not None  # nothing bounds the loss
         sensitive_cells = written_cells(rows[sensitive.name], sensitive)
-        encoded = encode_column(pd.Series(sensitive_cells, dtype="str"), sensitive)
+        encoded = encode_column(pd.Series(sensitive_cells, dtype="str"), sensitive).as_read
         value = encoded.codes.astype(np.int64)
         if encoded.size == 1:
             raise InputRefused("grouping.one_value", column=sensitive.name)
@@ -127,10 +127,10 @@ class Anatomy(Method):
             ),
             TableArtefact("values", (told.astype("str"),), (numbered, entry(sensitive, "of_the_bucket"))),
         )
-        return Release(artefacts, self.cost, inside=_inside(found, right, blind, encoded))
+        return Release(artefacts, self.cost, inside=_inside(found, right, blind, sensitive_cells))
 
 
-def _inside(found: np.ndarray, right: float, blind: float, sensitive: EncodedColumn) -> Inside:
+def _inside(found: np.ndarray, right: float, blind: float, sensitive: Sequence[str]) -> Inside:
     sizes = np.bincount(found)
     figures = {
         "people": len(found),

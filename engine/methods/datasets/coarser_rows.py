@@ -292,7 +292,7 @@ def _inside(made: Made, grouping: Grouping, asked: Sequence[Condition]) -> Insid
         "smallest_group": int(sizes.min()),
         "groups": len(sizes),
         **made.figures,
-        **alike_figure(one.column for one in asked),
+        **alike_figure(grouping.as_written(asked)),
     }
     shown = {name: value for name, value in figures.items() if not name.startswith(ELSEWHERE)}
     lost = [

@@ -96,6 +96,8 @@ _ASKED: Mapping[str, Callable[[EncodedColumn, Request], Demand]] = {
     ),
     "beta": lambda column, request: alike(column, float(request.values["beta"])),
 }
+_DIVERSE = ("distinct_l", "entropy_l", "recursive_l")
+"""What asks for several different values."""
 
 
 def identifying_columns(request: Request) -> list[Column]:
@@ -206,6 +208,10 @@ class Grouping:
         """Return the rows of the combinations that are kept, as these are written."""
         cells = {name: texts[self.number] for name, texts in read.items()}
         return self.rows.assign(**cells)[kept[self.number]]
+
+    def as_written(self, asked: Sequence[Condition]) -> list[pd.Series]:
+        """Return the cells of every column that conditions are about, each once."""
+        return [self.rows[name] for name in dict.fromkeys(one.column.column.name for one in asked)]
 
     def alike(self, read: Written, kept: Holds) -> Codes:
         """Number the combinations by what they read in the release, -1 for those that are left out.
@@ -349,15 +355,23 @@ def read_grouping(
 
 
 def conditions(grouping: Grouping, table: Table, request: Request) -> list[Condition]:
-    """Return what the sensitive values of every group have to fulfil, one entry for each such column."""
-    asked = [demand for name, demand in _ASKED.items() if request.values.get(name) is not None]
-    if not asked:
-        return []
+    """Return what the sensitive values of every group have to fulfil.
+
+    Of each such column there is one entry, or two where a value is spelt in several ways: how many values
+    there are is asked of what they say, how frequent they are of what is written, which is stricter.
+    """
+    asked = [name for name in _ASKED if request.values.get(name) is not None]
     found = []
-    for column in sensitive_columns(request):
-        encoded = encode_column(_as_they_leave(grouping, table, column), column)
-        demands = [demand(encoded, request) for demand in asked]
-        found.append(Condition.of(grouping.number, encoded, demands))
+    for column in sensitive_columns(request) if asked else ():
+        written = encode_column(_as_they_leave(grouping, table, column), column)
+        said = written.as_read
+        is_spelt = said is not written
+        parts = [(written, [name for name in asked if not is_spelt or name not in _DIVERSE])]
+        parts += [(said, [name for name in asked if name in _DIVERSE])] if is_spelt else []
+        for encoded, names in parts:
+            if names:
+                demands = [_ASKED[name](encoded, request) for name in names]
+                found.append(Condition.of(grouping.number, encoded, demands))
     return found
 
 

@@ -182,7 +182,7 @@ def _inside(
         "smallest_group": int(sizes.min()),
         "groups": len(sizes),
         "loss": round(float((mean * weights).sum() / weights.sum()), 6),
-        **alike_figure(one.column for one in asked),
+        **alike_figure(grouping.as_written(asked)),
     }
     finer = attack_by_downcoding(grouping, written, np.zeros(len(grouping.identifying), dtype=np.int64))
     views = (figures_view(figures), figures_view(finer, "downcoding"), losses_view(grouping, lost))

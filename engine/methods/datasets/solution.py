@@ -13,7 +13,6 @@ from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes
 from engine.methods.shared.rows import hierarchy_of
 from engine.numbers import brief, of_hundred
-from engine.risk.encoding import EncodedColumn
 from engine.table import coding
 from engine.table.cells import reading_alike
 from engine.views import BANDS, Cell, Label, TableView, Text, TextView, band_of
@@ -33,9 +32,9 @@ def figures_view(figures: Mapping[str, float], name: str = "inside") -> TableVie
     return _table(name, ("figure", "value"), rows)
 
 
-def alike_figure(columns: Iterable[EncodedColumn]) -> dict[str, int]:
-    """Return how many sensitive values, each counted as one, read like another one; nothing where none do."""
-    found = sum(reading_alike(one.texts) for one in columns)
+def alike_figure(columns: Iterable[Iterable[str]]) -> dict[str, int]:
+    """Return how many values of sensitive columns, as written, read like another; nothing where none do."""
+    found = sum(reading_alike(dict.fromkeys(one)) for one in columns)
     return {"alike_values": found} if found else {}
 
 

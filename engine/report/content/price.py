@@ -18,13 +18,36 @@ from engine.texts import plainly
 from engine.views import Cell, CurveView, Label, Mark, NumberView, Series, TableView, Text
 
 NO_LIMIT = 0.001  # below, a smallest ε says nothing
+SMALL = 100  # below, an amount has hundredths
 READINGS = ("exact", "exact_two_sided", "published")
 
 
 def money(private: InternalEvidence, amount: float) -> Text:
     """Return an amount in the custodian's currency."""
     currency = str(private.price.get("constants", {}).get("currency", ""))
-    return say("words.money", currency=currency, amount=round(float(amount)))
+    return say("words.money", currency=currency, amount=in_units(amount))
+
+
+def stated(private: InternalEvidence, name: str) -> Text:
+    """Return an amount that the custodian stated, as it was stated: who works the price out again uses it."""
+    constants = private.price["constants"]
+    amount = float(exactly(constants[name]) or 0)
+    return say("words.money", currency=str(constants["currency"]), amount=_whole_or(amount, amount))
+
+
+def in_units(amount: float) -> float:
+    """Return a modelled amount in whole units, a small one to the hundredth: 2.49 is neither 2 nor nothing.
+
+    Examples
+    --------
+    >>> in_units(16917.6), in_units(2.494), in_units(3.0)
+    (16918, 2.49, 3)
+    """
+    return round(amount) if abs(amount) >= SMALL else _whole_or(round(float(amount), 2), float(amount))
+
+
+def _whole_or(shown: float, amount: float) -> float:
+    return round(amount) if amount == round(amount) else shown
 
 
 def chapter(private: InternalEvidence, *, bounded: bool = True) -> tuple[Part, ...]:
@@ -37,7 +60,7 @@ def chapter(private: InternalEvidence, *, bounded: bool = True) -> tuple[Part, .
     found, constants = private.price, private.price["constants"]
     values, currency = price_values(private), str(constants["currency"])
     numbers = [
-        NumberView(say(f"price.{name}"), round(found[name]), three(name, **values), currency)
+        NumberView(say(f"price.{name}"), in_units(found[name]), three(name, **values), currency)
         for name in ("budget", "liability", "expected")
         if found.get(name) is not None
     ]
@@ -141,9 +164,9 @@ def price_values(private: InternalEvidence) -> dict[str, Any]:
     constants = private.price["constants"]
     return {
         "people": constants["people"],
-        "compensation": money(private, exactly(constants["compensation"]) or 0),
+        "compensation": stated(private, "compensation"),
         "c": _steepness(constants),
-        "minimum": money(private, exactly(constants["minimum"]) or 0),
+        "minimum": stated(private, "minimum"),
         "epsilon": private.price["epsilon"],
     }
 
@@ -154,17 +177,15 @@ def _constants(private: InternalEvidence) -> KeyValues:
         Row(say("price.people"), constants["people"], three("people_declared")),
         Row(
             say("price.compensation"),
-            money(private, exactly(constants["compensation"]) or 0),
+            stated(private, "compensation"),
             three("compensation"),
             note=_precedent(private),
         ),
         Row(say("price.c"), _steepness(constants), three("c"), note=_origin_of_c(private)),
-        Row(say("price.minimum"), money(private, exactly(constants["minimum"]) or 0), three("minimum")),
+        Row(say("price.minimum"), stated(private, "minimum"), three("minimum")),
     ]
     if constants.get("budget") is not None:
-        rows.append(
-            Row(say("price.set_aside"), money(private, exactly(constants["budget"]) or 0), three("set_aside"))
-        )
+        rows.append(Row(say("price.set_aside"), stated(private, "budget"), three("set_aside")))
     if constants.get("largest_error") is not None:
         rows.append(
             Row(say("price.largest_error"), exactly(constants["largest_error"]), three("largest_error"))
@@ -204,7 +225,7 @@ def _readings(private: InternalEvidence) -> TableView:
         figures: tuple[Cell, ...] = (None, None, None)
         if found is not None:
             levels = (plainly(found["epsilon"]), plainly(found["confidence"]))
-            figures = (*levels, round(found["budget"]))
+            figures = (*levels, in_units(found["budget"]))
         rows.append((say(f"price.reading_{name}"), *figures))
     currency = str(private.price["constants"]["currency"])
     names = ("reading", "epsilon", "confidence", "amount")
@@ -215,10 +236,10 @@ def _readings(private: InternalEvidence) -> TableView:
 def _sensitivity(private: InternalEvidence) -> TableView:
     """Return how the price moves when a constant is halved or doubled and the others stay."""
     found = private.price
-    now = round(found["budget"])
-    linear = (round(found["budget"] / 2), now, round(found["budget"] * 2))
+    now = in_units(found["budget"])
+    linear = (in_units(found["budget"] / 2), now, in_units(found["budget"] * 2))
     rows: list[tuple[Cell, ...]] = [
-        (say("price.c"), round(found["c_halved"]), now, round(found["c_doubled"])),
+        (say("price.c"), in_units(found["c_halved"]), now, in_units(found["c_doubled"])),
         (say("price.people"), *linear),
     ]
     if not exactly(found["constants"]["minimum"]):
@@ -275,7 +296,7 @@ def _curve(private: InternalEvidence) -> CurveView:
 
 def _apart(private: InternalEvidence, constants: Mapping[str, Any]) -> tuple[Part, ...]:
     rows = tuple(
-        Row(say(f"price.{name}"), money(private, exactly(constants[name]) or 0), three(name))
+        Row(say(f"price.{name}"), stated(private, name), three(name))
         for name in ("fine", "incident")
         if constants.get(name) is not None
     )

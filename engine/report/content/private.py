@@ -10,7 +10,7 @@ from engine.evidence import InternalEvidence
 from engine.numbers import exact, exactly
 from engine.pricing.beyond import beyond
 from engine.privacy.promise import Promise, Unit
-from engine.report.content.price import money, price_values
+from engine.report.content.price import money, price_values, stated
 from engine.report.content.results import print_view
 from engine.report.content.shared import moment, say, stated_or_not, three
 from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
@@ -51,7 +51,7 @@ def assumption(private: InternalEvidence) -> tuple[Row, ...]:
     line = say(
         "cover.money_value",
         people=constants["people"],
-        compensation=money(private, exactly(constants["compensation"]) or 0),
+        compensation=stated(private, "compensation"),
         c=exactly(constants["curvature"]),
         epsilon=price["epsilon"],
         budget=money(private, price["budget"]),

@@ -49,6 +49,11 @@ def test_both_tables_by_hand():
     assert released["sensitive"]["ill"]["gain"] == pytest.approx(1)
 
 
+def test_two_spellings_of_a_value_are_one_that_is_known():
+    found = measured(AFTER.assign(ill=["a", "A", "b", "b"])).figures["released"]["sensitive"]["ill"]
+    assert (found["distinct"], found["known"]) == (1, 4)
+
+
 def test_numbers_that_became_text_keep_their_order():
     """Pay 9, 10, 11 and one missing, ¼ each; the group (9, 10) is (¼ + ½ + ¼) / 3 away."""
     assert measured().figures["released"]["sensitive"]["pay"]["distance"] == pytest.approx(1 / 3)

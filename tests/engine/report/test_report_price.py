@@ -15,6 +15,7 @@ from engine.privacy.mechanisms import DiscreteLaplace
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.release.plan import Plan
 from engine.report.content import price as price_chapter
+from engine.report.content.private import assumption
 from engine.report.words import word
 from engine.views import CurveView, Text
 
@@ -125,6 +126,29 @@ def test_the_curve_as_printed_stands_beside_the_corrected_one():
 def test_fine_and_incident_are_apart():
     said = words(kept(fine=Fraction(1_000_000), incident=Fraction(20_000)))
     assert "Administrative fine (Article 83)" in said and "never added" in said
+
+
+def blanks(said):
+    return said.replace("\u00a0", " ").replace("\u202f", " ")
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+@pytest.mark.parametrize("amount", ["0.01", "0.4", "2.5", "12.75", "500.5", "1999.99"])
+def test_what_was_stated_is_printed_as_stated(amount, language):
+    """E = 2 in place of 2.5 beside N · E = 125: nobody gets the printed price out of the printed formula."""
+    private = kept(people=50, compensation=Fraction(amount), budget=Fraction(amount), people_high=None)
+    number = blanks(texts.number(float(amount), language=language))
+    written = f"EUR {number}" if language == "en" else f"{number} EUR"
+    for name in ("compensation", "budget"):
+        assert blanks(word(price_chapter.stated(private, name), language)) == written
+    (row,) = assumption(private)
+    assert number in blanks(word(row.value, language))
+    assert f"E = EUR {number}" in words(private) or language != "en"
+
+
+@pytest.mark.parametrize(("amount", "shown"), [(2.494, 2.49), (0.4, 0.4), (99.999, 100), (16917.6, 16918)])
+def test_a_small_price_is_not_printed_as_none(amount, shown):
+    assert price_chapter.in_units(amount) == shown
 
 
 def test_a_plan_carries_all_of_it():

@@ -49,6 +49,16 @@ def test_a_missing_value_that_matches_hides_people():
     assert found.prosecutor.average == pytest.approx((3 * 1 / 3 + 1) / 4)
 
 
+@pytest.mark.parametrize("spelt", [("1", "01"), ("+1", "1.0"), ("flu", "FLU")])
+def test_of_whom_two_spellings_say_the_same_the_value_is_known(spelt):
+    """Whoever reads that somebody has 1 or 01 knows the value."""
+    said = [*spelt, *spelt, "b", "c", "b", "c"]
+    table = encoded({"a": ["x"] * 4 + ["y"] * 4, "s": said}, sensitive=("s",))
+    found = disclosure(table).diversity["s"]
+    assert (found.distinct, found.homogeneous_people) == (1, 4)
+    assert table.columns["s"].as_read.size == 3 and table.columns["a"].as_read is table.columns["a"]
+
+
 def test_what_is_refused():
     with pytest.raises(InputRefused, match=r"risk\.nothing_identifying"):
         disclosure(encoded({"s": [1]}, sensitive=("s",)))

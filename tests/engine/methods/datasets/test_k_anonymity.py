@@ -369,6 +369,31 @@ def test_values_of_a_group_are_counted_as_they_leave(words, tmp_path):
     assert (frame["sex"].nunique() == 2) is (len(written) == 2)  # where two read alike, groups are joined
 
 
+@pytest.mark.parametrize("asked", [{"distinct_l": 2}, {"entropy_l": "1.5"}, {"recursive_l": 2}])
+@pytest.mark.parametrize("spelt", [("1", "01"), ("1", "1.0"), ("+1", "1e0"), ("flu", "FLU"), ("a b", "a  b")])
+@pytest.mark.parametrize(
+    ("named", "further"),
+    [
+        ("datasets.k_anonymity", {}),
+        ("datasets.k_anonymity", {"recoding": "groups"}),
+        ("datasets.partition", {}),
+    ],
+)
+def test_two_spellings_are_no_two_values_of_a_group(named, further, spelt, asked, tmp_path):
+    """Who has one of them has the value that both say, and everybody knows it."""
+    ill = Column("ill", Role.SENSITIVE, Kind.CATEGORY)
+    schema = Schema((Column("sex", Role.IDENTIFYING, Kind.CATEGORY), ill))
+    words = {"f": spelt, "m": ("b", "c")}
+    sex = ["f", "m"] * 60
+    rows = Table(pd.DataFrame({"sex": sex, "ill": [words[one][at // 2 % 2] for at, one in enumerate(sex)]}))
+    given = {"columns": ["sex", "ill"], "k": 3, **further, **asked, "t": 1, "beta": 1000}
+    request = method(named).make_request({"people": schema}, given)
+    release = method(named)(request).run({"people": rows}, Context(Noise(), ordinary_generator(), tmp_path))
+    frame = release.artefacts[0].frame
+    assert len(frame) == 120 and set(frame["ill"]) == {*spelt, "b", "c"}
+    assert frame["sex"].nunique() == 1  # all together: those of one sex would have one value
+
+
 @pytest.mark.parametrize("named", ["datasets.k_anonymity", "datasets.partition"])
 def test_values_that_read_alike_are_told_where_they_are_counted(named, tmp_path):
     ill = Column("ill", Role.SENSITIVE, Kind.CATEGORY)
