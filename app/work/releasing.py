@@ -14,7 +14,7 @@ from typing import Any
 from engine import strict_json
 from engine.bounded import EVIDENCE, SUMS, read_bytes, read_text
 from engine.errors import Cancelled, EngineError, InputRefused
-from engine.ledger import Ledger, default_path
+from engine.ledger import Ledger, default_path, is_there
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 
@@ -25,11 +25,15 @@ PROGRAM = Path(__file__).resolve().parents[2]
 
 
 class Watch:
-    """What the interface may look at while a release runs: whether budget is reserved, or spent for good."""
+    """What the interface may look at while a release runs: whether budget is reserved, or spent for good.
+
+    ``is_there`` says whether the bundle has got its name, whether or not its entry could be closed.
+    """
 
     def __init__(self) -> None:
         self.entry = ""
         self.state = NOTHING
+        self.is_there = False
 
 
 class WatchedLedger(Ledger):
@@ -53,12 +57,34 @@ class WatchedLedger(Ledger):
         super().spend(entry)
         self.watch.state = SPENT
 
+    def free(self, entry: str, reason: str = "") -> None:
+        """Give back, and tell."""
+        super().free(entry, reason)
+        self._ends(entry, "freed")
+
+    def fail(self, entry: str, reason: str = "") -> None:
+        """Close what came to no bundle, and tell."""
+        super().fail(entry, reason)
+        self._ends(entry, "failed")
+
+    def complete(self, entry: str, **sums: Any) -> None:
+        """Close an entry, and tell: whoever does it has put the bundle in its place before."""
+        if entry == self.watch.entry:
+            self.watch.is_there = True
+        super().complete(entry, **sums)
+        self._ends(entry, "complete")
+
+    def _ends(self, entry: str, state: str) -> None:
+        if entry == self.watch.entry:  # not one that a process which is gone has left
+            self.watch.state = state
+
 
 @dataclass(frozen=True)
 class Outcome:
     """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none.
 
     An ``error`` beside a ``bundle`` says why what stays of it is not encrypted yet, as was asked for.
+    ``is_there`` says that there is a bundle although none is told of: its entry could not be closed.
     ``came`` says how many of its numbers say nothing, by the rule that judged the plan; ``foreseen`` is what
     that rule said of the plan itself.
     """
@@ -67,9 +93,22 @@ class Outcome:
     state: str = NOTHING
     error: EngineError | None = None
     stopped: bool = False
+    is_there: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
     came: tuple[Any, ...] = ()
     foreseen: Any = None
+
+    @property
+    def ending(self) -> str:
+        """How it ended without a release to show: ``"not_entered"``, ``"stopped"`` or ``"failed"``."""
+        return "not_entered" if self.is_there else "stopped" if self.stopped else "failed"
+
+    @property
+    def kept(self) -> str:
+        """What it leaves: ``"is_there"``, ``"stays_spent"``, ``"stays_reserved"`` or ``"freed"``."""
+        if self.is_there or self.state == RESERVED:  # reserved still: its entry could not be closed
+            return "is_there" if self.is_there else "stays_reserved"
+        return "stays_spent" if self.state in (SPENT, "failed", "complete") else "freed"
 
 
 def release(
@@ -123,7 +162,7 @@ def release(
     except Cancelled:
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:
-        return Outcome(state=_state(ledger, watch), error=error)
+        return Outcome(state=_state(ledger, watch), error=error, is_there=watch.is_there)
     outcome = _judge(Outcome(made, _state(ledger, watch), facts=facts(made.folder)), plan)
     try:
         if sealer is not None:
@@ -168,7 +207,13 @@ def _home(plan: Plan) -> Path:
 
 
 def _state(ledger: Ledger, watch: Watch) -> str:
-    return ledger.entry(watch.entry).state if watch.entry else NOTHING
+    """Return what the ledger says of the entry; what it said last where it cannot be asked any more."""
+    if not watch.entry:
+        return NOTHING
+    try:
+        return ledger.entry(watch.entry).state
+    except EngineError:
+        return watch.state
 
 
 def proposed_folder(plan: Plan, today: date) -> Path:
@@ -381,7 +426,7 @@ def listing(ledger_path: Path | None = None) -> dict[str, Any]:
     What a killed run left is taken away by the way: whoever looks at the releases sees how it ended.
     """
     place = ledger_path if ledger_path is not None else default_path()
-    if not place.exists():
+    if not is_there(place):
         return {"holdings": []}
     from engine.release.charge import make_composer
     from engine.release.working import sweep
