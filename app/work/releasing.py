@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from engine import strict_json
 from engine.bounded import EVIDENCE, SUMS, read_bytes, read_text
 from engine.errors import Cancelled, EngineError, InputRefused
 from engine.ledger import Ledger, default_path, is_there
+from engine.ledger.fields import write_at_most
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 
@@ -37,12 +39,28 @@ class Watch:
 
 
 class WatchedLedger(Ledger):
-    """The ledger, which also tells the watch at the very moment when an entry is reserved or spent."""
+    """The ledger, which also tells the watch at the very moment when an entry is reserved or spent.
+
+    ``said_left`` is what stood on the screen as left of the register when somebody agreed to spend of it.
+    """
 
     watch: Watch
+    said_left: Fraction | None = None
 
     def reserve(self, *args: Any, **kwargs: Any) -> str:
-        """Reserve, and tell."""
+        """Reserve, and tell; not where less is left by now than whoever agreed to it was told.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.less_left``.
+        """
+        if self.said_left is not None and kwargs.get("epsilon") is not None:
+            status = self.status(args[0], kwargs["compose"])
+            left = status.epsilon_left
+            if left is not None and left < self.said_left:
+                told = {"left": write_at_most(left), "said": write_at_most(self.said_left)}
+                raise InputRefused("ledger.less_left", holding=status.holding.name, **told)
         entry = super().reserve(*args, **kwargs)
         self.watch.entry, self.watch.state = entry, RESERVED
         return entry
@@ -127,6 +145,7 @@ def release(
     seen: Mapping[str, str] | None = None,
     password: str | None = None,
     asked: Sequence[Mapping[str, Any]] = (),
+    said_left: Fraction | None = None,
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
@@ -136,12 +155,13 @@ def release(
     opens a locked signing key, ``approval`` is the file by which a second person approved the release, and
     ``sealing`` opens the key that encrypts what stays, once it has been looked at here. ``seen`` are digests
     of files when they were looked at, by path. ``password`` and ``asked``: of a server, as for `run`.
+    ``said_left``: see `WatchedLedger`.
     """
     from engine.release import sealing as seals
     from engine.release.run import run
 
     ledger = WatchedLedger(ledger_path)
-    ledger.watch = watch
+    ledger.watch, ledger.said_left = watch, said_left
     moved, base = beside_its_table(plan)
     try:
         more: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}

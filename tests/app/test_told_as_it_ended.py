@@ -111,6 +111,28 @@ def test_a_ledger_that_is_gone_is_not_told_as_a_register_of_which_nothing_is_spe
     assert not window.side.register.isVisible() or "ε" not in window.side.register.text()
 
 
+@pytest.mark.guarantee
+def test_what_was_agreed_to_is_not_released_where_less_is_left_by_then(
+    at_preview: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    """Somebody agreed to spend a third of what is left, and spent the half: another window had released."""
+    window, plan = at_preview, at_preview.study.plan_as_read
+    watch = releasing.Watch()
+    first = releasing.release(plan, tmp_path / "first", watch=watch, ledger_path=window.study.ledger_path)
+    assert first.error is None
+    before = [one.state for one in Ledger(window.study.ledger_path).entries()]
+    click(qtbot, window.footer.findChild(QAbstractButton, "next"))
+    settle(qtbot, window, timeout=60_000)
+    assert "and not ε 2 as it stood" in window.notice.words() and "ε 1.5 is left now" in window.notice.words()
+    assert [one.state for one in Ledger(window.study.ledger_path).entries()] == before
+    see_again(window, qtbot)
+    click(qtbot, window.footer.findChild(QAbstractButton, "next"))
+    if window.footer.asks:
+        click(qtbot, window.footer.commit)
+    settle(qtbot, window, timeout=60_000)
+    assert [one.state for one in Ledger(window.study.ledger_path).entries()] == ["complete", "complete"]
+
+
 def test_stop_after_the_noise_still_says_that_no_file_was_left(
     at_preview: Window, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -506,6 +506,17 @@ def test_closing_while_a_table_is_read_ends_the_work(window: Window, qtbot: Any,
     assert not window.runner.busy()
 
 
+def test_a_table_that_is_taken_back_while_it_is_read_is_read_no_further(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    """It was looked for in the plan that stood there by then, which named none: something had gone wrong."""
+    window.open_file(str(write_people(tmp_path / "people.csv", people=2_000)))
+    window.study.open_plan(Plan())
+    settle(qtbot, window)
+    assert not window.study.plan.files and window.study.table is None
+    assert words.say("app.window.unexpected.what") not in window.notice.words()
+
+
 def test_closing_while_a_release_runs_is_asked_once(window: Window, qtbot: Any) -> None:
     def long(*, progress: Any) -> None:
         import time

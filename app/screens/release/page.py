@@ -47,6 +47,7 @@ from app.state import flow
 from app.theme import polish
 from app.words.money import level, money, percent, size, written_day
 from app.work.people import prepare_release
+from app.work.registers import takes
 from app.work.releasing import SPENT, Outcome, Watch, release
 from app.work.sealing import seals_known
 from engine import texts
@@ -513,6 +514,9 @@ class ReleasePage(Page):
             seen=dict(self.study.looked),
             password=self.study.password,
             asked=tuple(self.study.asked),
+            said_left=takes(self.study.plan, self.study.result("ledger")).before
+            if approval is None
+            else None,
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,

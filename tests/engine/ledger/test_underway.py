@@ -1,4 +1,4 @@
-"""What would leave a release that is being made without an entry that can be closed waits until it is over."""
+"""A change after which a release that is being made could not be closed waits until it is over."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ WORDS = "a long passphrase"
 
 def encrypt(ledger: Ledger) -> None:
     place = sealing.sealing_place(ledger.path)
-    sealer = sealing.opened(ledger, WORDS) if place.is_file() else sealing.set_up(ledger, WORDS, lambda code: None)
+    is_known = place.is_file()
+    sealer = sealing.opened(ledger, WORDS) if is_known else sealing.set_up(ledger, WORDS, lambda code: None)
     sealer.encrypt(ledger)
 
 
