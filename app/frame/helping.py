@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListWidget, QListWidgetItem, QScrollArea, QWidget
+from collections.abc import Iterable
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListView, QScrollArea, QWidget
 
 from app import words
 from app.parts.making import add, make_column, make_row, name_widget
@@ -11,9 +14,44 @@ from app.parts.prose import Heading, Prose
 from app.theme import text_font
 from engine.manual import Chapter, Entry, chapters, search
 
-ENTRY = Qt.ItemDataRole.UserRole
 SHARE = 0.85
 """Of the window that it lies over."""
+
+
+class Subjects(QAbstractListModel):
+    """Names of chapters, which cannot be chosen, each before its subjects.
+
+    A model, since items that Python made and the toolkit deletes with their list ended the program later.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.lines: list[tuple[str, Entry | None]] = []
+
+    def show_lines(self, lines: Iterable[tuple[str, Entry | None]]) -> None:
+        """Take what is listed: each with its name, and the subject where it is one."""
+        self.beginResetModel()
+        self.lines = list(lines)
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.lines)
+
+    def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
+        is_subject = index.isValid() and self.lines[index.row()][1] is not None
+        return super().flags(index) if is_subject else Qt.ItemFlag.NoItemFlags
+
+    def data(
+        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if not index.isValid():
+            return None
+        name, entry = self.lines[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return name
+        if entry is None and role == Qt.ItemDataRole.FontRole:
+            return text_font(13, 600)
+        return QSize(0, 32) if entry is None and role == Qt.ItemDataRole.SizeHintRole else None
 
 
 class HelpWindow(QDialog):
@@ -29,10 +67,12 @@ class HelpWindow(QDialog):
         self.search.setPlaceholderText(words.say("app.help.search"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._find)
-        self.list = name_widget(QListWidget(), "help-list", words.say("app.help.subjects"))
+        self.list = name_widget(QListView(), "help-list", words.say("app.help.subjects"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setWordWrap(True)
-        self.list.currentItemChanged.connect(lambda item, before: self._show(item))
+        self.subjects = Subjects(self)
+        self.list.setModel(self.subjects)
+        self.list.selectionModel().currentChanged.connect(lambda now, before: self._show(now))
         self.heading, self.text = Heading(), Prose()
         page = name_widget(QWidget(), "help-page")
         make_column(self.heading, self.text, inside=page, spacing=10, margins=16).addStretch(1)
@@ -50,42 +90,33 @@ class HelpWindow(QDialog):
         self.search.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _fill(self, found: tuple[Chapter, ...]) -> None:
-        self.list.clear()
+        lines: list[tuple[str, Entry | None]] = []
         for chapter in found:
-            head = QListWidgetItem(words.label(chapter.title))
-            head.setFlags(Qt.ItemFlag.NoItemFlags)
-            head.setFont(text_font(13, 600))
-            head.setSizeHint(QSize(0, 32))
-            self.list.addItem(head)
-            for entry in chapter.entries:
-                self._add(entry)
-
-    def _add(self, entry: Entry) -> None:
-        item = QListWidgetItem(words.label(entry.title))
-        item.setData(ENTRY, entry)
-        self.list.addItem(item)
+            lines.append((words.label(chapter.title), None))
+            lines += [(words.label(entry.title), entry) for entry in chapter.entries]
+        self.subjects.show_lines(lines)
 
     def _choose(self, wanted: str = "") -> None:
         """Show the subject of an id, or the first there is."""
-        items = [self.list.item(place) for place in range(self.list.count())]
-        subjects = [item for item in items if item.data(ENTRY) is not None]
-        for item in [one for one in subjects if one.data(ENTRY).id == wanted] or subjects[:1]:
-            self.list.setCurrentItem(item)
+        subjects = [
+            (place, entry) for place, (_, entry) in enumerate(self.subjects.lines) if entry is not None
+        ]
+        for place, _ in [one for one in subjects if one[1].id == wanted][-1:] or subjects[:1]:
+            self.list.setCurrentIndex(self.subjects.index(place, 0))
 
     def _find(self, wanted: str) -> None:
         if not wanted.strip():
             self._fill(chapters())
         else:
-            self.list.clear()
-            for entry in search(wanted, language=words.language()):
-                self._add(entry)
+            found = search(wanted, language=words.language())
+            self.subjects.show_lines((words.label(entry.title), entry) for entry in found)
         self._choose()
-        if not self.list.count():
+        if not self.subjects.lines:
             self.heading.setText("")
             self.text.say(words.say("app.help.nothing", wanted=wanted.strip()))
 
-    def _show(self, item: QListWidgetItem | None) -> None:
-        entry = item.data(ENTRY) if item is not None else None
+    def _show(self, index: QModelIndex) -> None:
+        entry = self.subjects.lines[index.row()][1] if index.isValid() else None
         if entry is None:
             return
         self.heading.setText(words.label(entry.title))

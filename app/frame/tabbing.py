@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.parts.making import READ_NEXT
+from app.parts.making import READ_NEXT, laid
 
 WHOLE = (QComboBox, QLineEdit, QAbstractSpinBox)  # their inner parts are no stops of their own
 
@@ -45,16 +45,19 @@ def read_stops(part: QWidget) -> Iterator[QWidget]:
 
 def _widgets_of(layout: QLayout) -> Iterator[QWidget]:
     """Yield the widgets of a layout and of those within it: a grid line by line."""
-    items = [item for place in range(layout.count()) if (item := layout.itemAt(place)) is not None]
+    found: dict[int, QWidget | QLayout] = dict(laid(layout))
+    inner = [one for one in layout.children() if isinstance(one, QLayout)]
+    found |= {layout.indexOf(one): one for one in inner}
+    places = sorted(found)
     if isinstance(layout, QGridLayout):
-        lines: list[Any] = [layout.getItemPosition(place) for place in range(len(items))]
-        items = [items[place] for place in sorted(range(len(items)), key=lines.__getitem__)]
-    for item in items:
-        widget, inner = item.widget(), item.layout()
-        if widget is not None:
-            yield widget
-        elif inner is not None:
-            yield from _widgets_of(inner)
+        lines: dict[int, Any] = {place: layout.getItemPosition(place) for place in places}
+        places.sort(key=lines.__getitem__)
+    for place in places:
+        one = found[place]
+        if isinstance(one, QLayout):
+            yield from _widgets_of(one)
+        else:
+            yield one
 
 
 def step_focus(window: QWidget, *, forward: bool) -> bool:

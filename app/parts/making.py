@@ -285,6 +285,18 @@ def _add(layout: QLayout, part: Part) -> None:
         layout.addLayout(part[0], part[1])
 
 
+def laid(layout: QLayout) -> list[tuple[int, QWidget]]:
+    """Return the widgets that lie in a layout itself, with their places in it.
+
+    Its items are not asked. What Python has seen of one it still takes for that item once the widget went,
+    when something else stands in its place in memory: the program then ends.
+    """
+    parent = layout.parentWidget()
+    children = [] if parent is None else [one for one in parent.children() if isinstance(one, QWidget)]
+    places = ((layout.indexOf(one), one) for one in children)
+    return sorted((pair for pair in places if pair[0] >= 0), key=lambda pair: pair[0])
+
+
 def empty(layout: QLayout, kept: int = 0) -> None:
     """Remove what is in a layout, but for the first ``kept``; a removed widget is hidden at once.
 

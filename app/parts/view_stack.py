@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.parts.cards import NumberCard
 from app.parts.figures import Figures
-from app.parts.making import empty, make_column
+from app.parts.making import empty, laid, make_column
 from app.parts.views import ViewCard
 from app.work.jobs import JobRunner
 from engine.texts import plainly
@@ -54,8 +54,7 @@ class ViewStack(QWidget):
 
     def _beside(self, number: NumberCard) -> None:
         """Put numbers that follow one another on one surface."""
-        last = self._column.itemAt(self._column.count() - 1) if self._column.count() else None
-        figures = last.widget() if last is not None else None
+        figures: QWidget | None = dict(laid(self._column)).get(self._column.count() - 1)
         if not isinstance(figures, Figures):
             figures = Figures()
             self._column.addWidget(figures)

@@ -31,7 +31,7 @@ from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QSpacerItem, QWidget
 from shiboken6 import isValid
 
 from app import words
@@ -106,7 +106,13 @@ class Page(QScrollArea):
         self.busy = Busy()
         self.body = make_column(spacing=16)
         self.head = make_row((self.title, 1), spacing=12)
-        add(column, self.head, 6, self.subtitle, self.part, 16, self.busy, (self.body, 1))
+        fixed, least = QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum
+        self._air = tuple(QSpacerItem(0, pixels, least, fixed) for pixels in (6, 16))
+        add(column, self.head)
+        column.addSpacerItem(self._air[0])
+        add(column, self.subtitle, self.part)
+        column.addSpacerItem(self._air[1])
+        add(column, self.busy, (self.body, 1))
         column.addStretch(0)  # takes the room where nothing is shown yet, so that the words stay together
         self.setWidget(inner)
         self.inner, self._column = inner, column
@@ -355,9 +361,7 @@ class Page(QScrollArea):
 
     def set_air(self, above: int, below: int) -> None:
         """Set the air between the title and what is said under it, and below that."""
-        items = (self._column.itemAt(place) for place in range(self._column.count()))
-        gaps = [gap for item in items if item is not None and (gap := item.spacerItem()) is not None]
-        for gap, pixels in zip(gaps, (above, below), strict=False):
+        for gap, pixels in zip(self._air, (above, below), strict=True):
             gap.changeSize(0, pixels, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self._column.invalidate()
 

@@ -81,10 +81,10 @@ def look_up(
     plan: Plan, raw: Any, *, ledger_path: Path | None = None, progress: Progress = SILENT
 ) -> Holdings:
     """Ask the ledger; one that does not exist yet is not made."""
-    from engine.ledger import Ledger, default_path
+    from engine.ledger import Ledger, default_path, is_there
 
     path = ledger_path if ledger_path is not None else default_path()
-    if not path.exists():
+    if not is_there(path):
         return Holdings()
     from engine.release.charge import make_composer, trace_table
     from engine.table.fingerprint import fingerprints

@@ -167,7 +167,7 @@ def standing(plan: Plan, ledger_path: Path | None) -> Standing:
 
 def existing(path: Path | None) -> Any:
     """Return the ledger if there is one, for looking only."""
-    from engine.ledger import Ledger, default_path
+    from engine.ledger import Ledger, default_path, is_there
 
     place = path if path is not None else default_path()
-    return Ledger(place, read_only=True) if place.exists() else None
+    return Ledger(place, read_only=True) if is_there(place) else None

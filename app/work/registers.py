@@ -44,10 +44,10 @@ class Standing:
 
 def standing(name: str, ledger_path: Path | None = None, *, progress: Progress = SILENT) -> Standing | None:
     """Return how a register stands; None where the ledger does not know it yet."""
-    from engine.ledger import Ledger, default_path
+    from engine.ledger import Ledger, default_path, is_there
 
     place = ledger_path if ledger_path is not None else default_path()
-    if not name or not place.exists():
+    if not name or not is_there(place):
         return None
     from engine.ledger.holdings import called
     from engine.release.charge import make_composer

@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from engine import strict_json
 from engine.bounded import EVIDENCE, SUMS, read_bytes, read_text
 from engine.errors import Cancelled, EngineError, InputRefused
-from engine.ledger import Ledger, default_path
+from engine.ledger import Ledger, default_path, is_there
+from engine.ledger.fields import write_at_most
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 
@@ -25,20 +27,40 @@ PROGRAM = Path(__file__).resolve().parents[2]
 
 
 class Watch:
-    """What the interface may look at while a release runs: whether budget is reserved, or spent for good."""
+    """What the interface may look at while a release runs: whether budget is reserved, or spent for good.
+
+    ``is_there`` says whether the bundle has got its name, whether or not its entry could be closed.
+    """
 
     def __init__(self) -> None:
         self.entry = ""
         self.state = NOTHING
+        self.is_there = False
 
 
 class WatchedLedger(Ledger):
-    """The ledger, which also tells the watch at the very moment when an entry is reserved or spent."""
+    """The ledger, which also tells the watch at the very moment when an entry is reserved or spent.
+
+    ``said_left`` is what stood on the screen as left of the register when somebody agreed to spend of it.
+    """
 
     watch: Watch
+    said_left: Fraction | None = None
 
     def reserve(self, *args: Any, **kwargs: Any) -> str:
-        """Reserve, and tell."""
+        """Reserve, and tell; not where less is left by now than whoever agreed to it was told.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.less_left``.
+        """
+        if self.said_left is not None and kwargs.get("epsilon") is not None:
+            status = self.status(args[0], kwargs["compose"])
+            left = status.epsilon_left
+            if left is not None and left < self.said_left:
+                told = {"left": write_at_most(left), "said": write_at_most(self.said_left)}
+                raise InputRefused("ledger.less_left", holding=status.holding.name, **told)
         entry = super().reserve(*args, **kwargs)
         self.watch.entry, self.watch.state = entry, RESERVED
         return entry
@@ -53,12 +75,34 @@ class WatchedLedger(Ledger):
         super().spend(entry)
         self.watch.state = SPENT
 
+    def free(self, entry: str, reason: str = "") -> None:
+        """Give back, and tell."""
+        super().free(entry, reason)
+        self._ends(entry, "freed")
+
+    def fail(self, entry: str, reason: str = "") -> None:
+        """Close what came to no bundle, and tell."""
+        super().fail(entry, reason)
+        self._ends(entry, "failed")
+
+    def complete(self, entry: str, **sums: Any) -> None:
+        """Close an entry, and tell: whoever does it has put the bundle in its place before."""
+        if entry == self.watch.entry:
+            self.watch.is_there = True
+        super().complete(entry, **sums)
+        self._ends(entry, "complete")
+
+    def _ends(self, entry: str, state: str) -> None:
+        if entry == self.watch.entry:  # not one that a process which is gone has left
+            self.watch.state = state
+
 
 @dataclass(frozen=True)
 class Outcome:
     """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none.
 
     An ``error`` beside a ``bundle`` says why what stays of it is not encrypted yet, as was asked for.
+    ``is_there`` says that there is a bundle although none is told of: its entry could not be closed.
     ``came`` says how many of its numbers say nothing, by the rule that judged the plan; ``foreseen`` is what
     that rule said of the plan itself.
     """
@@ -67,9 +111,22 @@ class Outcome:
     state: str = NOTHING
     error: EngineError | None = None
     stopped: bool = False
+    is_there: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
     came: tuple[Any, ...] = ()
     foreseen: Any = None
+
+    @property
+    def ending(self) -> str:
+        """How it ended without a release to show: ``"not_entered"``, ``"stopped"`` or ``"failed"``."""
+        return "not_entered" if self.is_there else "stopped" if self.stopped else "failed"
+
+    @property
+    def kept(self) -> str:
+        """What it leaves: ``"is_there"``, ``"stays_spent"``, ``"stays_reserved"`` or ``"freed"``."""
+        if self.is_there or self.state == RESERVED:  # reserved still: its entry could not be closed
+            return "is_there" if self.is_there else "stays_reserved"
+        return "stays_spent" if self.state in (SPENT, "failed", "complete") else "freed"
 
 
 def release(
@@ -88,6 +145,7 @@ def release(
     seen: Mapping[str, str] | None = None,
     password: str | None = None,
     asked: Sequence[Mapping[str, Any]] = (),
+    said_left: Fraction | None = None,
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
@@ -97,12 +155,13 @@ def release(
     opens a locked signing key, ``approval`` is the file by which a second person approved the release, and
     ``sealing`` opens the key that encrypts what stays, once it has been looked at here. ``seen`` are digests
     of files when they were looked at, by path. ``password`` and ``asked``: of a server, as for `run`.
+    ``said_left``: see `WatchedLedger`.
     """
     from engine.release import sealing as seals
     from engine.release.run import run
 
     ledger = WatchedLedger(ledger_path)
-    ledger.watch = watch
+    ledger.watch, ledger.said_left = watch, said_left
     moved, base = beside_its_table(plan)
     try:
         more: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}
@@ -123,7 +182,7 @@ def release(
     except Cancelled:
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:
-        return Outcome(state=_state(ledger, watch), error=error)
+        return Outcome(state=_state(ledger, watch), error=error, is_there=watch.is_there)
     outcome = _judge(Outcome(made, _state(ledger, watch), facts=facts(made.folder)), plan)
     try:
         if sealer is not None:
@@ -168,7 +227,13 @@ def _home(plan: Plan) -> Path:
 
 
 def _state(ledger: Ledger, watch: Watch) -> str:
-    return ledger.entry(watch.entry).state if watch.entry else NOTHING
+    """Return what the ledger says of the entry; what it said last where it cannot be asked any more."""
+    if not watch.entry:
+        return NOTHING
+    try:
+        return ledger.entry(watch.entry).state
+    except EngineError:
+        return watch.state
 
 
 def proposed_folder(plan: Plan, today: date) -> Path:
@@ -381,7 +446,7 @@ def listing(ledger_path: Path | None = None) -> dict[str, Any]:
     What a killed run left is taken away by the way: whoever looks at the releases sees how it ended.
     """
     place = ledger_path if ledger_path is not None else default_path()
-    if not place.exists():
+    if not is_there(place):
         return {"holdings": []}
     from engine.release.charge import make_composer
     from engine.release.working import sweep

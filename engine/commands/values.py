@@ -219,15 +219,7 @@ def ledger_and_sealer(options: argparse.Namespace) -> tuple[Any, Any]:
 
 def existing_ledger(options: argparse.Namespace) -> Any:
     """Open the ledger for looking only; None where there is none yet."""
-    from engine.ledger import Ledger, default_path
+    from engine.ledger import Ledger, default_path, is_there
 
     path = ledger_path(options) or default_path()
-    return Ledger(path, read_only=True) if _may_be_there(path) else None
-
-
-def _may_be_there(path: Path) -> bool:
-    """Say whether a file is there, or lies where this user may not look: who opens it says so."""
-    try:
-        return path.exists()
-    except OSError:
-        return True
+    return Ledger(path, read_only=True) if is_there(path) else None

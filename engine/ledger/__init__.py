@@ -8,6 +8,7 @@ journal in which each row carries the SHA-256 of the row before it.
 """
 
 from engine.ledger.book import Ledger, default_path
+from engine.ledger.register import is_there
 from engine.ledger.values import (
     LOSSES,
     NEIGHBOURS,
@@ -38,4 +39,5 @@ __all__ = [
     "Service",
     "Status",
     "default_path",
+    "is_there",
 ]

@@ -266,6 +266,26 @@ def leftovers(db: sqlite3.Connection) -> list[Entry]:
     return [_entry(row) for row in rows if not is_running(Process(**json.loads(row["process"])))]
 
 
+def refuse_underway(db: sqlite3.Connection, holding: str | None = None) -> None:
+    """Refuse a change after which a release that is being made could not be closed by its process.
+
+    Parameters
+    ----------
+    db
+        The ledger.
+    holding
+        Whose releases are meant; all by default.
+
+    Raises
+    ------
+    InputRefused
+        ``ledger.underway`` names the first.
+    """
+    for one in of_holding(db, holding):
+        if one.running and one.state in ("reserved", "spent"):
+            raise InputRefused("ledger.underway", title=one.title, entry=one.id)
+
+
 def process_text(process: Process) -> str:
     """Return a process as the text that is stored with an entry."""
     return write_canonical(asdict(process))

@@ -15,7 +15,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import cipher, holdings, journal, locks, people_key, remembered, store, told, traces
+from engine.ledger import (
+    cipher,
+    entries,
+    holdings,
+    journal,
+    locks,
+    people_key,
+    remembered,
+    store,
+    told,
+    traces,
+)
 from engine.ledger import staff as persons
 from engine.ledger.fields import check_currency, check_words, exact, hexadecimal, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
@@ -369,7 +380,13 @@ class Register:
             return db.staff
 
     def name_person(self, holding: str, person: persons.Person, proof: str) -> None:
-        """Name somebody who works with a register; ``proof`` is by their key, see `proof_message`."""
+        """Name somebody who works with a register; ``proof`` is by their key, see `proof_message`.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.underway``: a release of a register without persons is being made, which nobody signs.
+        """
         with self._transaction(write=True) as db:
             said = {
                 "name": check_words(person.name, "name", required=True),
@@ -377,6 +394,8 @@ class Register:
                 "key": person.key,
             }
             owner = holdings.find(db, holding).id
+            if not db.staff.persons(owner):
+                entries.refuse_underway(db, owner)
             journal.note(db, persons.NAMED, holding=owner, person=person.id, proof=proof, **said)
 
     def withdraw_person(self, holding: str, person: str, reason: str) -> None:
@@ -492,8 +511,9 @@ class Register:
         ------
         InputRefused
             ``sealing.not_set_up``: nothing beside the ledger holds the locks of the key.
-            ``ledger.locked``: somebody else uses the ledger; ``ledger.disk_full`` and its like. The ledger
-            stays as it was.
+            ``ledger.locked``: somebody else uses the ledger; ``ledger.underway``: a release is being made,
+            whose process could not close it any more; ``ledger.disk_full`` and its like. The ledger stays as
+            it was.
         """
         from engine.ledger import carried
 
@@ -501,6 +521,8 @@ class Register:
             raise InputRefused("ledger.read_only", file=self.path.name, folder=str(self.path.parent))
         if not sealing_place(self.path).is_file():  # no passphrase would ever open it again
             raise InputRefused("sealing.not_set_up")
+        with self._transaction() as db:
+            entries.refuse_underway(db)
         self.lock_people(wrapping)
         for place in (*carried.earlier_files(self.path), self.path):
             store.encrypt(place, key, timeout=self._timeout)
@@ -534,6 +556,23 @@ def _answers(events: Iterable[dict[str, Any]]) -> dict[str, dict[str, str]]:
             details = event["details"]
             found.setdefault(details["holding"], {}).update(details["answers"])
     return {owner: {name: said for name, said in one.items() if said} for owner, one in found.items()}
+
+
+def is_there(path: Path) -> bool:
+    """Say whether there is a ledger, or was one that is gone: opening it then says what became of it.
+
+    Also where this user may not look.
+
+    Examples
+    --------
+    >>> is_there(Path("no-such-folder") / "ledger.sqlite")
+    False
+    """
+    try:
+        journals = path.with_name(f"{path.name}-journal").exists()
+        return path.exists() or journals or _holds_any(keys_folder(path))
+    except OSError:
+        return True
 
 
 def _holds_any(folder: Path) -> bool:

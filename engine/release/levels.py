@@ -15,6 +15,7 @@ from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import Budget, Spends
 from engine.methods.solve import epsilon_for_error, foresees
 from engine.pricing import posterior as beliefs
+from engine.pricing.cost import LARGEST_AMOUNT
 from engine.pricing.price import AllowedLevels
 from engine.pricing.statement import PRIOR, cost_of
 from engine.release.plan import Plan
@@ -77,7 +78,7 @@ def epsilon_for_money(plan: Plan, amount: Fraction) -> Fraction | None:
     cost = cost_of(plan.price)
     if cost is None or amount <= 0:
         return None
-    found = cost.epsilon_for(amount)
+    found = cost.epsilon_for(min(amount, Fraction(LARGEST_AMOUNT)))  # more is refused by whoever prices
     return LARGEST if math.isinf(found) else _rounded_down(found) or None
 
 

@@ -110,7 +110,8 @@ def name_person(
         if is_first:
             sign_out(ledger.path, holding.id)
         raise
-    return person
+    # as the ledger has them: it says since when
+    return next(one for one in ledger.staff().persons(holding.id) if one.id == person.id)
 
 
 def find_person(ledger: Ledger, holding: Holding, name: str) -> Person:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,17 @@ def test_what_else_is_made_is_wished_for_by_ticks_and_kept_in_the_plan(page: Any
     page.enter()
     assert [name for name, box in page.also.items() if box.isChecked()] == ["dta"]
     assert words.say("app.purpose.help.also.title") == page.explain("also").title
+
+
+@pytest.mark.parametrize("amount", ["1e999", "9999999999999999"])
+def test_an_amount_beyond_all_money_is_said_to_be_too_large(
+    page: Any, window: Window, qtbot: Any, amount: str
+) -> None:
+    """It was taken, and every screen that turned it into a level said that something had gone wrong."""
+    plan = window.study.plan
+    window.study.decide(price=replace(plan.price, compensation=Fraction(500), people=40))
+    settle(qtbot, window)
+    page._money_decided({"register": Fraction(amount)})
+    settle(qtbot, window)
+    assert words.say("app.window.unexpected.what") not in window.notice.words()
+    assert window.study.plan.price.register == Fraction(amount)

@@ -506,6 +506,17 @@ def test_closing_while_a_table_is_read_ends_the_work(window: Window, qtbot: Any,
     assert not window.runner.busy()
 
 
+def test_a_table_that_is_taken_back_while_it_is_read_is_read_no_further(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    """It was looked for in the plan that stood there by then, which named none: something had gone wrong."""
+    window.open_file(str(write_people(tmp_path / "people.csv", people=2_000)))
+    window.study.open_plan(Plan())
+    settle(qtbot, window)
+    assert not window.study.plan.files and window.study.table is None
+    assert words.say("app.window.unexpected.what") not in window.notice.words()
+
+
 def test_closing_while_a_release_runs_is_asked_once(window: Window, qtbot: Any) -> None:
     def long(*, progress: Any) -> None:
         import time
@@ -603,12 +614,12 @@ def test_the_help_opens_at_the_page_in_view_and_is_searched(window: Window, qtbo
     found = window.help
     assert found.isVisible() and found.heading.text() == words.say("app.steps.start")
     found.search.setText("k-anonymity")
-    assert found.list.count() > 1 and "k-anonymity" in found.text.plain()
+    assert found.subjects.rowCount() > 1 and "k-anonymity" in found.text.plain()
     found.search.setText("nothing-of-that-kind")
-    assert not found.list.count() and "nothing-of-that-kind" in found.text.plain()
+    assert not found.subjects.rowCount() and "nothing-of-that-kind" in found.text.plain()
     found.search.clear()
-    for place in range(found.list.count()):  # each subject is shown, and none is empty
-        found.list.setCurrentRow(place)
+    for place in range(found.subjects.rowCount()):  # each subject is shown, and none is empty
+        found.list.setCurrentIndex(found.subjects.index(place, 0))
         assert found.heading.text() and found.text.plain()
     found.close()
     window.side.help.click()

@@ -16,7 +16,17 @@ from app.parts.form.hierarchy_editor import HierarchyEditor
 from app.parts.form.parameter_columns import AddedColumns, ColumnField, ColumnsField
 from app.parts.form.parameter_fields import BooleanField, ChoiceField, Field, LineField
 from app.parts.form.sentence_field import ConditionField, SentenceField
-from app.parts.making import STRETCH, add, empty, hidden, make_column, make_group, make_row, name_widget
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    hidden,
+    laid,
+    make_column,
+    make_group,
+    make_row,
+    name_widget,
+)
 from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.parts.wrapping import Wrapping
@@ -390,8 +400,7 @@ class RecordsField(Field):
 
     def _back_to(self, place: int, name: str) -> None:
         """Let the keyboard go on in a field that was made anew."""
-        item = self.rows.itemAt(place)
-        made = item.widget() if item is not None else None
+        made = dict(laid(self.rows)).get(place)
         fields: list[Field] = made.findChildren(Field) if made is not None else []
         again = next((one for one in fields if one.parameter.name == name), None)
         inner = again.findChild(QComboBox) if again is not None else None

@@ -482,6 +482,8 @@ class LoadPage(Page):
     def _read(self) -> None:
         self.runner.cancel(VALUES)  # of the sample before
         plan = self.study.plan
+        if MAIN not in plan.files:  # it was taken back, or another plan was opened, while one was read
+            return
         name = Path(plan.files[MAIN].path).name
         raw = self.study.result("raw")
         known = (self.study.result("detection"), raw, self.study.result("suggestions"), self.study.part)

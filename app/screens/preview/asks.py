@@ -91,10 +91,13 @@ def look_ahead(
 
 
 def _begun(ledger: Ledger | None, fingerprint: str) -> tuple[Entry, ...]:
-    """Return the entries of one plan that count; what waits or is being made is not among them."""
+    """Return the entries of one plan that count; what only waits or is reserved is not among them.
+
+    What is spent already is, though its process goes on: it may be one that could not be closed.
+    """
     found = () if ledger is None else ledger.entries()
-    ended = [one for one in found if one.counts and not one.running and one.state != "prepared"]
-    return tuple(one for one in ended if one.plan == fingerprint)
+    begun = (one for one in found if one.counts and one.plan == fingerprint and one.state != "prepared")
+    return tuple(one for one in begun if not (one.running and one.state == "reserved"))
 
 
 def _attack(plan: Plan, table: Any) -> Text | None:

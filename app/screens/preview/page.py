@@ -483,7 +483,7 @@ class PreviewPage(Page):
         yield self.say(read)
         if not begun and self.ahead.preview is not None and flow.spends(self.study.method):
             yield words.say("app.preview.unspent")
-        for ended in ("released", "failed", "stopped"):
+        for ended in ("released", "failed", "stopped", "underway"):
             found = [one for one in begun if _ended(one) == ended]
             if found:
                 epsilon = "" if found[-1].epsilon is None else level(found[-1].epsilon)
@@ -624,9 +624,11 @@ class PreviewPage(Page):
 
 
 def _ended(entry: Entry) -> str:
-    """Return how an entry ended: with a release, without a file, or nobody knows."""
+    """Return how an entry ended: with a release, without a file, not yet, or nobody knows."""
     if entry.state in ("complete", "withdrawn"):
         return "released"
+    if entry.running and entry.state == "spent":
+        return "underway"
     return "stopped" if entry.may_have_left else "failed"
 
 

@@ -47,6 +47,7 @@ from app.state import flow
 from app.theme import polish
 from app.words.money import level, money, percent, size, written_day
 from app.work.people import prepare_release
+from app.work.registers import takes
 from app.work.releasing import SPENT, Outcome, Watch, release
 from app.work.sealing import seals_known
 from engine import texts
@@ -513,6 +514,9 @@ class ReleasePage(Page):
             seen=dict(self.study.looked),
             password=self.study.password,
             asked=tuple(self.study.asked),
+            said_left=takes(self.study.plan, self.study.result("ledger")).before
+            if approval is None
+            else None,
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,
@@ -550,9 +554,9 @@ class ReleasePage(Page):
         self.runner.stop(SLOT)
 
     def _failed(self, error: Exception) -> None:
-        state = self.watch.state if self.watch is not None else ""
+        watch = self.watch if self.watch is not None else Watch()
         self.refuse(error)
-        self._ended(Outcome(state=state))
+        self._ended(Outcome(state=watch.state, is_there=watch.is_there))
 
     def _ended(self, outcome: Outcome) -> None:
         self._timer.stop()
@@ -578,12 +582,10 @@ class ReleasePage(Page):
         (first if outcome.bundle is not None else self.ended).setFocus()
 
     def _say_ended(self, outcome: Outcome) -> None:
-        spent = outcome.state in (SPENT, "failed", "complete")
-        name = "stopped" if outcome.stopped else "failed"
-        self.ended_title.setText(words.say(f"app.release.{name}"))
-        kept = self.say("stays_spent" if spent else "freed", epsilon=self._spends, holding=self._plan.holding)
+        self.ended_title.setText(words.say(f"app.release.{outcome.ending}"))
+        kept = self.say(outcome.kept, epsilon=self._spends, holding=self._plan.holding)
         self.ended_words.say(kept)
-        self.ended.setProperty("card", "care" if spent else "true")
+        self.ended.setProperty("card", "true" if outcome.kept == "freed" else "care")
         polish(self.ended)
         self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
         if self._plan != self.study.plan:  # the card is of the plan that was released, and is not shown

@@ -621,11 +621,12 @@ class VisitPage(Page):
         self.study.forget("ledger")
         if outcome.bundle is not None and (outcome.bundle.folder / "internal" / "state").is_file():
             self.frame.settings.remember_desk(desk.entry, str(outcome.bundle.folder))
+        if outcome.bundle is None:
+            self._say_ended(outcome, plan, epsilon)
+            return
         if outcome.error is not None:
             self.refuse(outcome.error)
             self.signing.ask_after(outcome.error)
-        if outcome.bundle is None:
-            return
         if self.opened_as is not desk or plan.method != self.study.plan.method:
             values = {"epsilon": epsilon, "holding": plan.holding}
             self.notify(
@@ -650,6 +651,20 @@ class VisitPage(Page):
             self.views.show_views(outcome.bundle.views)
             self.heading.show()
         self._show_inside(outcome.bundle.internal_views)
+        self.frame.update_frame()
+
+    def _say_ended(self, outcome: Outcome, plan: Plan, epsilon: str) -> None:
+        """Say how a step ended that gave no answer, what of it stays spent, and what was taken by now."""
+        title = words.say(f"app.release.{outcome.ending}")
+        side = "" if epsilon else "unbounded."
+        kept = words.say(f"app.release.{side}{outcome.kept}", epsilon=epsilon, holding=plan.holding)
+        what, do = ("", "") if outcome.error is None else words.explain(outcome.error)
+        self.notify(f"{title} {what}".strip(), f"{kept} {do}".strip())
+        if outcome.error is not None:
+            self.signing.ask_after(outcome.error)
+        if self.opened_as is not None:
+            self._ask_ledger()
+        self._show()
         self.frame.update_frame()
 
     def _show_inside(self, views: Sequence[Any]) -> None:

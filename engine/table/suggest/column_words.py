@@ -149,7 +149,10 @@ class _Group:
 
 
 def _wholes(name: str) -> tuple[str, ...]:
-    return ("".join(words(name)), stem_of_series(name).replace(" ", ""))
+    """Return a name as one word: as it is, without the number at its end, and without its small words."""
+    parts = words(name)
+    bare = "".join(part for part in parts if part not in _OF)
+    return ("".join(parts), stem_of_series(name).replace(" ", ""), bare)
 
 
 @lru_cache(maxsize=8192)

@@ -140,7 +140,7 @@ def _names_somebody(looked: Profile, kind: Kind, found: Found) -> Found | None:
         return Role.NOT_RECOGNISED, "perhaps_surnames", {}
     parts = words(looked.name)
     joint = "".join(parts)
-    if says(joint, "somebody") and _are_proper_names(looked):
+    if (says(joint, "somebody") or says(joint, "person")) and _are_proper_names(looked):
         return Role.NOT_RECOGNISED, "perhaps_named", {"word": joint}
     if found[0] is Role.PLACE:
         is_code = not _OF_PLACES.search(joint) and _coded(looked)

@@ -453,9 +453,11 @@ def test_a_register_made_later_has_the_rules_of_the_others(
     def reserve(epsilon: str, **more: Any) -> str:
         return ledger.reserve(other.holding, **(named | asked(epsilon, money=Fraction(1), **more)))
 
-    reserve("1/20")
+    first = reserve("1/20")
     with pytest.raises(InputRefused, match=r"staff\.nobody_named"):
         reserve("1/10")  # together with the one before
+    ledger.spend(first)
+    ledger.complete(first, release_sums_hash="a" * 64, internal_sums_hash="b" * 64)
     other.name("Bea", "approve")
     with pytest.raises(InputRefused, match=r"staff\.needs_second"):
         reserve("1/10")

@@ -7,6 +7,7 @@ import pytest
 
 from engine.library import read_table
 from engine.table.schema import Role
+from engine.table.suggest.column_words import found_in
 from engine.table.suggest.people_named import form_of_people
 from engine.table.suggest.suggest import suggest
 
@@ -186,3 +187,21 @@ def test_what_names_nobody_is_suggested_as_before(heading, cells):
     (found,) = suggest(read_table(pd.DataFrame({heading: cells * 8})))
     assert found.role is not Role.DIRECT_IDENTIFIER
     assert form_of_people(cells) == ""
+
+
+RARE = ("Ibarrondo", "Zugasti", "Etxeberria", "Quiroga", "Belascoain", "Urrutikoetxea", "Arrizabalaga")
+
+
+@pytest.mark.parametrize("name", ["Assistito", "Pacjent", "Behandelaar", "Persona de contacto", "Huisarts"])
+def test_names_that_are_in_no_list_are_not_taken_silently_under_a_word_for_somebody(name: str) -> None:
+    """They passed as what the word begins like: an insurance, a treatment, a contact."""
+    rows = [one for one in RARE for _ in range(20)]
+    (found,) = suggest(read_table(pd.DataFrame({name: rows})))
+    assert found.role in (Role.NOT_RECOGNISED, Role.DIRECT_IDENTIFIER) and found.asked
+
+
+@pytest.mark.parametrize("name", ["Nom de la famille", "Historia de la clínica", "Persona de contacto"])
+def test_small_words_within_a_name_hide_nothing(name: str) -> None:
+    without = "".join(word for word in name.split() if word not in ("de", "la"))
+    found = found_in(name, "direct", "whole")
+    assert found is not None and found == found_in(without, "direct", "whole")
