@@ -627,6 +627,8 @@ class MethodPage(Page):
             self.lists_ways = self._by_search = False
         if self.choosing:
             self.enter()
+            if not wanted:
+                self.refresh_explanation()  # of what can be held, no longer of what was found
 
     def _answered(self) -> None:
         self._picked = False
