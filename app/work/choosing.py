@@ -71,11 +71,6 @@ class Offer:
         return self.made or self.method.promises[0]
 
     @property
-    def joins_sites(self) -> bool:
-        """Whether it is part of a study of several sites, which has a screen of its own."""
-        return self.method.family is Family.EXCHANGE and self.method.in_hands() is not Held.SURVEY
-
-    @property
     def bounded(self) -> bool:
         """Whether everything that it can promise bounds the privacy loss."""
         return all(promise_kind(kind).bounded for kind in self.method.promises)

@@ -510,7 +510,7 @@ class MethodPage(Page):
         self.names.show_names(
             {one.held: words.say(f"app.method.things.{one.held}.title") for one in self.found}
         )
-        self.to_sites.setVisible(brief and (unsure or any(one.joins_sites for one in found)))
+        self.to_sites.setVisible(brief)
         self._name_list(wanted, thing, shown)
         self.none.setVisible(bool(aside) or not fitting)
         if aside:
