@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -255,7 +256,7 @@ class ThingNames(QWidget):
         line = Wrapping(self, spacing=8)
         self.buttons: dict[Held, QPushButton] = {}
         for held in Held:
-            made = make_button("", f"or-{held}", lambda held=held: self.chosen.emit(held), look="chip")
+            made = make_button("", f"or-{held}", partial(self.chosen.emit, held), look="chip")
             self.buttons[held] = made
             line.addWidget(made)
 
