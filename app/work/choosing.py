@@ -280,13 +280,20 @@ OF_ONE_WAY = 2.5  # times that where it means one way, not all that makes such a
 # … where it is not the usual way to make it. What is predicted decides between models, by other words.
 UNUSUAL = {Held.MODEL: 0.85}
 WEAK, FAINT = "~", 0.4  # the mark of a phrase that many wishes hold, and times that it says of any way
+# The mark of one that asks what no table holds (“have ever …”), unless a column is called like a word of it.
+ANEW, HELD = "?", 0.9  # … and what it says then
+TITLED = 1000.0  # what it says that somebody types the title of a way, beside all else
+BEGUN = 2  # words from which it is begun
 NEAR = 0.3  # part of what is meant most from which a way is shown, where somebody says a wish
 MANY = 3  # words of which one has to be more than part of a text
 GAP = 2  # words that may stand within a phrase: “without their names”
 
 
-def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
+def search(found: Sequence[Offer], wanted: str, columns: Sequence[str] = ()) -> list[Offer]:
     """Return the ways that are meant by what somebody says, what is meant most first.
+
+    A title that is typed, or begun with two words, is that way. What people ever did is asked anew, unless
+    one of the ``columns`` of the table is called like it.
 
     Everyday phrases (“how many”, “without names”) say most. Then come the words themselves: one that few ways
     hold says more than one that many do, and more where it is part of a name or a term than within a text. A
@@ -309,14 +316,20 @@ def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
     holding = {part: sum(map(bool, of.values())) for part, of in times.items()}
     weight = {part: log(1 + len(found) / held) for part, held in holding.items() if held}
     meant = {name: sum(weight[part] * times[part][name] for part in weight) for name in places}
-    by_phrase = {one.method.id: _said_of(one.method, said) for one in found}
-    meant = {name: one + by_phrase[name] for name, one in meant.items()}
+    is_held = _names_column(parts, columns)
+    by_phrase = {one.method.id: _said_of(one.method, said, is_held=is_held) for one in found}
+    titled = {one.method.id: TITLED * _is_title(one.method, said) for one in found}
+    meant = {name: one + by_phrase[name] + titled[name] for name, one in meant.items()}
     held = {name: sum(bool(times[part][name]) for part in weight) for name in places}
     most = (max(held.values(), default=0), max(meant.values(), default=0.0))
     named = {name: by_phrase[name] + max(of[name] for of in times.values()) for name in meant}
     if not most[1] or (len(parts) >= MANY and max(named.values()) <= SAID_IN_A_TEXT):
         return []
-    kept = [one for one in found if held[one.method.id] == most[0] or meant[one.method.id] == most[1]]
+    kept = [
+        one
+        for one in found
+        if held[one.method.id] == most[0] or meant[one.method.id] == most[1] or by_phrase[one.method.id]
+    ]
     if max(by_phrase.values()) > 0:  # a wish, not names: few ways are near what is meant
         kept = [one for one in kept if meant[one.method.id] >= NEAR * most[1]]
     return sorted(kept, key=lambda one: (-round(meant[one.method.id], 9), not one.method.usual))
@@ -345,10 +358,31 @@ def is_said(method: type[Method], wanted: str) -> bool:
     return _said_of(method, _parts(wanted)) > 0
 
 
-def _said_of(method: type[Method], said: Sequence[str]) -> float:
-    """Return how much the everyday phrases in what somebody says speak of a way."""
-    phrases = _phrases(method, words.language())
-    return PHRASE * sum(len(one) * times for one, times in phrases.items() if _is_said(one, said))
+def _said_of(method: type[Method], said: Sequence[str], *, is_held: bool = False) -> float:
+    """Return how much the everyday phrases in what somebody says speak of a way.
+
+    Where the table ``is_held`` to have what is asked, those that ask anew say little.
+    """
+    phrases, anew = _phrases(method, words.language())
+    met = {one: times for one, times in phrases.items() if _is_said(one, said)}
+    asked = max(
+        (HELD if is_held else len(one) * times for one, times in met.items() if one in anew), default=0
+    )
+    return PHRASE * (asked + sum(len(one) * times for one, times in met.items() if one not in anew))
+
+
+def _names_column(parts: Sequence[str], columns: Sequence[str]) -> bool:
+    """Say whether a word of what somebody says is one of a column's name."""
+    names = {
+        word for name in columns for word in re.findall(r"[^\W\d_]+", _folded(name)) if len(word) > SHORT
+    }
+    return any(_is_word(name, part) or _is_word(part, name) for name in names for part in parts)
+
+
+def _is_title(method: type[Method], said: Sequence[str]) -> bool:
+    """Say whether somebody types the title of a way, or begins it."""
+    name = _parts(title(method))
+    return list(said) == name or (len(said) >= BEGUN and name[: len(said)] == list(said))
 
 
 def _is_said(phrase: tuple[str, ...], said: Sequence[str]) -> bool:
@@ -425,18 +459,25 @@ def _places(method: type[Method], language: str) -> tuple[str, ...]:
 
 
 @cache
-def _phrases(method: type[Method], language: str) -> dict[tuple[str, ...], float]:
-    """Return the everyday phrases that mean a way, with how much: its own, and those of what it makes."""
+def _phrases(
+    method: type[Method], language: str
+) -> tuple[dict[tuple[str, ...], float], set[tuple[str, ...]]]:
+    """Return the everyday phrases that mean a way, with how much, and which of them ask `ANEW`.
+
+    They are its own, and those of what it makes.
+    """
     held = method.in_hands()
     of_thing = 1.0 if method.usual else UNUSUAL.get(held, 0.0)
     ids = {f"things.{held}": of_thing, f"ways.{method.id}": OF_ONE_WAY}
     said = {one: _say(f"app.wishes.{one}.aliases") for one in ids}
-    return {
-        tuple(_parts(phrase.rstrip(WEAK))): min(times, 1.0) * FAINT if phrase.endswith(WEAK) else times
-        for one, times in ids.items()
-        for phrase in said[one].split(",")
-        if phrase.strip() and times
-    }
+    phrases, anew = {}, set()
+    for one, times in ids.items():
+        for phrase in filter(None, map(str.strip, said[one].split(",")) if times else ()):
+            parts = tuple(_parts(phrase.rstrip(WEAK + ANEW)))
+            phrases[parts] = min(times, 1.0) * FAINT if phrase.endswith(WEAK) else times
+            if phrase.endswith(ANEW):
+                anew.add(parts)
+    return phrases, anew
 
 
 def _say(text_id: str) -> str:

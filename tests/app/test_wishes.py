@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.frame.window import Window
-from app.work.choosing import Offer, is_said, order_offers, search, told_aside
+from app.work.choosing import Offer, is_said, order_offers, search, title, told_aside
 from engine.methods.catalogue import method, methods
 from engine.methods.kinds import Held
 
@@ -205,6 +206,38 @@ def test_that_nobody_is_recognised_says_of_no_way_that_it_is_meant(spoken: str, 
     assert method(first).in_hands() is Held.COARSER
 
 
+@pytest.mark.parametrize("one", methods(), ids=lambda one: one.id)
+def test_a_title_typed_or_begun_comes_first(spoken: str, one: Any) -> None:
+    name = title(one)
+    assert found(name)[0] == found(name.upper())[0] == one.id
+    begun = name.split()[:-1]
+    if len(begun) > 2 and sum(title(other).startswith(" ".join(begun)) for other in methods()) == 1:
+        assert found(" ".join(begun))[0] == one.id
+
+
+@pytest.mark.parametrize(
+    ("spoken", "wish"),
+    [
+        ("en", "how many {} have ever been on duty"),
+        ("en", "how many {} did ever go abroad"),
+        ("de", "wie viele {} haben jemals gefehlt"),
+        ("de", "wie viele {} haben schon einmal gefehlt"),
+        ("fr", "combien de {} ont déjà manqué"),
+        ("fr", "combien de {} ont déjà voyagé"),
+    ],
+    indirect=["spoken"],
+)
+def test_what_somebody_ever_did_is_asked_anew_unless_the_table_has_a_column_of_it(
+    spoken: str, wish: str
+) -> None:
+    """Both stand there; who holds what is asked decides which is first."""
+    said = wish.format("zygoten")
+    for columns, first in (((), "exchanges.survey"), (("zygoten_nr", "ward"), "statistics.counts")):
+        ranked = [one.method.id for one in search(order_offers(OFFERS, {}), said, columns)]
+        assert ranked[0] == first, (columns, ranked)
+        assert {"exchanges.survey", "statistics.counts"} <= set(ranked[:3]), ranked
+
+
 def test_only_the_last_word_is_still_being_typed() -> None:
     assert "datasets.texts" in found("heavy hit") and "datasets.texts" not in found("hit xyzzy child")
 
@@ -221,17 +254,21 @@ def test_a_wish_that_is_not_surely_met_leaves_the_eight_things_in_view(
 ) -> None:
     page = at("method", method="", parameters={}, budget=None)
     page.search.setText(wish)
-    assert page.things.isVisible() and wish in page.none.plain()
+    assert page.things.isVisible() and page.search.text() == wish
+    asked = {words.say("app.method.nearest"), words.say("app.method.not_found")}
+    assert page.title.text() in asked
     assert page.selected == page.next_words() == "", "Next takes no way that nobody asked for"
     window.resize(1366, 768)
     assert all(one.use.visibleRegion().boundingRect().height() for one in page.things.cards.values())
-    assert not page.ways.isVisible() or page.ways.y() + page.second.y() > page.first.y()
+    assert not page.ways.isVisible(), "ways that single words have found are folded"
+    assert page.findChild(QWidget, "several-found").isVisible(), "what several sites make has no card"
     page.search.setText("how many by gender and age")
     assert not page.things.isVisible() and page.ways.rows[0].way.id == "statistics.counts"
     page.search.setText("Sweeney")
     assert not page.things.isVisible()
     page.search.clear()
-    assert page.things.isVisible() and not page.none.isVisible()
+    assert page.things.isVisible() and not page.none.isVisible() and page.subtitle.isVisible()
+    assert all(one.picture.isVisible() for one in page.things.cards.values()), "the cards are whole again"
     page.search.setText(wish)
     page.things.cards[Held.COUNTS].use.click()
     assert window.study.plan.method == "statistics.counts"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QWidget
 
 from app import words
 from app.parts.cards import Card
@@ -41,10 +39,13 @@ from app.screens.method.demand_card import DemandCard
 from app.screens.method.demanding import MeasuresOnDemand
 from app.screens.method.example_card import ExampleCard
 from app.screens.method.judging import MethodVerdict
+from app.screens.method.keeping import CandidateLinks
 from app.screens.method.pictures import shown_columns
 from app.screens.method.said import (
     Tried,
     card,
+    explain_briefly,
+    explain_off,
     explain_thing,
     explanation,
     none_fits,
@@ -53,12 +54,11 @@ from app.screens.method.said import (
     what_is_the_same,
     why_first,
 )
-from app.screens.method.things import Things
+from app.screens.method.things import ThingNames, Things
 from app.screens.method.ways import Way, WayRow, Ways
 from app.state import flow
 from app.state.flow import BUDGET
 from app.words.columns import naming_words
-from app.words.money import level
 from app.work import marking
 from app.work.choosing import (
     QUESTIONS,
@@ -76,7 +76,6 @@ from app.work.choosing import (
     told_aside,
     try_way,
 )
-from app.work.comparing import variants
 from app.work.deciding import kind_of_promise
 from app.work.jobs import SHORT
 from app.work.releasing import example
@@ -85,54 +84,10 @@ from engine.methods.protocol import MAIN, Spends
 from engine.numbers import surely
 from engine.views import Text
 
-# --- Keeping settings to be compared --------------------------------------------------------------------
-
-
-class CandidateLinks(QWidget):
-    """Two links; ``said`` tells how many candidates there are now."""
-
-    said = Signal(str)
-
-    def __init__(self, study: Any) -> None:
-        super().__init__()
-        self.study = study
-        line = make_row(inside=self, spacing=20, margins=0)
-        self.keep = self._link("keep", "keep-candidate", self._keep)
-        self.usual = self._link("usual", "usual-candidates", self._keep_usual)
-        add(line, self.keep, self.usual)
-
-    def _link(self, text: str, name: str, act: Callable[[], None]) -> QPushButton:
-        return make_button(words.say(f"app.method.{text}"), name, lambda: act(), look="link")
-
-    def renew(self, method: Any) -> None:
-        """Offer what a method has."""
-        for link in (self.keep, self.usual):
-            link.setEnabled(not self.study.problems())
-        self.usual.setVisible(method is not None and bool(method.variants))
-
-    def _keep(self) -> None:
-        """Keep these settings beside those that are filled in from now on."""
-        plan = self.study.plan
-        self._add([{"method": plan.method, "parameters": dict(plan.parameters)}], "kept")
-
-    def _keep_usual(self) -> None:
-        """Put what the method proposes beside these settings."""
-        self._add(variants(self.study.plan), "usual_kept")
-
-    def _add(self, further: Any, said: str) -> None:
-        kept = self.study.plan.candidates
-        plan = replace(self.study.plan, candidates=kept)
-        known = [(one.method, one.settings) for one in plan.candidate_plans()[1:]]
-        tried = [(one, replace(plan, candidates=(), **one)) for one in further]
-        new = [one for one, its in tried if (its.method, its.settings) not in known]
-        if new:
-            self.study.decide(candidates=(*kept, *new))
-        self.said.emit(words.say(f"app.method.{said}", count=len(self.study.plan.candidates)))
-
-
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
+NEAREST = 2  # ways that answer a wish before somebody asks for more
 SAID = 4  # words from which somebody says a wish, not a name
-SEARCH_WIDE = 190
+SEARCH_WIDE, WISH_WIDE = 190, 900  # pixels of the field, empty and with a wish
 SEARCH_BESIDE = 780  # width of the page from which it stands beside what ways are sorted by
 TRIED_AT = Fraction(1)  # the level at which ways are tried before one was chosen
 SLOT_KNOWN, SLOT_TRIED = "method.known", "method.tried"
@@ -150,6 +105,8 @@ class MethodPage(Page):
         self.selected = ""
         self._picked = False  # by a person
         self._by_search = False  # the second glance was opened by a word
+        self._tells_all = False  # more than the nearest ways is shown of what was found
+        self._tells_about = ""  # the way of which more than its promise is told beside a short answer
         self.held: Held | None = None  # the thing whose ways are in view
         self.lists_ways = False  # the second glance: of `held`, or of all
         self.by = "usual"
@@ -198,6 +155,7 @@ class MethodPage(Page):
             words.say("app.method.ways.back"), "back-to-things", self._close_ways, look="link"
         )
         self._build_sorts()
+        self._search_room = self.search.maximumWidth()
         line = make_row(
             (self.to_things, 0, top), (self.answers, 1), self.sorts, (self.search, 0, top), spacing=10
         )
@@ -211,7 +169,13 @@ class MethodPage(Page):
                 self.topic(widget, f"thing.{held}")
         self.all = make_button("", "all-ways", lambda: self._open_ways(None), look="link")
         self.first = make_group(make_column(self.things, self._build_below(), spacing=6, margins=0))
-        self.second = make_group(make_column(*self._build_ways(), spacing=12, margins=0))
+        self.to_sites = self._link_to_sites("several-found")
+        self.more = make_button("", "more-ways", self._tell_all, look="link")
+        self.names = ThingNames()
+        self.names.chosen.connect(lambda held: self._take_other(Held(held)))
+        links = make_row(self.more, self.to_sites, STRETCH, spacing=16)
+        parts = (*self._build_ways(), links, self.names)
+        self.second = make_group(make_column(*parts, spacing=12, margins=0))
         # What can be held stands before ways that only single words of a wish have found.
         column = make_column(
             line, self.none, self.first, self.second, STRETCH, inside=self.choice, spacing=14, margins=0
@@ -219,9 +183,16 @@ class MethodPage(Page):
         column.setStretch(4, 1)
         self.body.addWidget(self.choice)
 
-    def _build_below(self) -> QHBoxLayout:
+    def _build_below(self) -> QWidget:
         keys = make_label(words.say("app.method.things.keys"), pixels=12, tone="quiet")
-        return make_row(self.all, STRETCH, keys, spacing=8)
+        self.below = make_group(
+            make_row(self.all, self._link_to_sites("several"), STRETCH, keys, spacing=16, margins=0)
+        )
+        return self.below
+
+    def _link_to_sites(self, name: str) -> QWidget:
+        """Return what leads to where several sites make one result together."""
+        return make_button(words.say("app.method.several"), name, lambda: self.frame.go("sites"), look="link")
 
     def _build_sorts(self) -> None:
         self.sorted = QButtonGroup(self)
@@ -322,7 +293,10 @@ class MethodPage(Page):
 
     def _fold_search(self) -> None:
         """Let the field to search give way where what the ways are sorted by needs its room."""
-        needs = self.lists_ways and not self.answers.isVisibleTo(self.choice)
+        typed = bool(self.search.text().strip())
+        room = WISH_WIDE if typed and self._is_brief() else SEARCH_WIDE
+        self.search.setMaximumWidth(max(self._search_room, room))  # a wish is read whole
+        needs = self.lists_ways and not typed and not self.answers.isVisibleTo(self.choice)
         self.search.setVisible(not needs or self.viewport().width() >= SEARCH_BESIDE)
 
     # --- showing -----------------------------------------------------------------------------------
@@ -405,6 +379,9 @@ class MethodPage(Page):
         self.second.setVisible(self.lists_ways)
         self.to_things.setVisible(self.lists_ways)
         if not self.lists_ways:
+            self.subtitle.show()
+            self.things.show_small(False)
+            self.below.show()
             self.none.hide()
             self.sorts.hide()
             self.answers.show()
@@ -456,6 +433,21 @@ class MethodPage(Page):
             self.selected = thing.default.method.id
             self._use()
 
+    def _take_other(self, held: Held) -> None:
+        """Take the way of a thing that is named below others, or show its ways where none fits."""
+        thing = self._thing(held)
+        if thing is not None and thing.default is not None:
+            self._use_thing(held)
+        else:
+            self._forget_search()
+            self._open_ways(held)
+
+    def _forget_search(self) -> None:
+        self.search.blockSignals(True)
+        self.search.clear()
+        self.search.blockSignals(False)
+        self._tells_all = False
+
     def _open_ways(self, held: Held | None) -> None:
         self.held, self.lists_ways, self.selected, self._picked = held, True, "", False
         self._by_search = False
@@ -468,9 +460,7 @@ class MethodPage(Page):
         self.runner.cancel(SLOT_TRIED)
         held, self.lists_ways, self.selected = self.held, False, ""
         self._by_search = False
-        self.search.blockSignals(True)
-        self.search.clear()
-        self.search.blockSignals(False)
+        self._forget_search()
         self.enter()
         self.frame.update_frame()
         at = held or self.things.current
@@ -482,7 +472,8 @@ class MethodPage(Page):
         answers, wanted = self.answers.answers(), self.search.text()
         thing = self._thing(self.held)
         if wanted.strip():
-            return search(order_offers(self.offers, answers), wanted)
+            columns = [one.name for one in self.study.plan.schema.columns]
+            return search(order_offers(self.offers, answers), wanted, columns)
         if thing is not None:
             by = self.by if self._tried.has_all(thing.ways) else "usual"
             return sorted_by(thing.ways, by, answers, thing.missing, self._tried.about(thing.ways))
@@ -491,6 +482,10 @@ class MethodPage(Page):
     def _show_ways(self) -> None:
         answers, wanted, thing = self.answers.answers(), self.search.text().strip(), self._thing(self.held)
         found = self._listed()
+        brief = self._is_brief()
+        count = len(found)
+        if brief:
+            found = found[:NEAREST]
         missing = {name: lack for one in self.found for name, lack in one.missing.items()}
         listed = thing is None or bool(wanted)
         tried = self._tried.about(found)
@@ -507,35 +502,60 @@ class MethodPage(Page):
             self.selected = "" if unsure else next((one.id for one in fitting), "")
             if self.selected != before and self.isVisible():
                 self.refresh_explanation(f"method.{self.selected}" if self.selected else "search")
-        self.ways.show_ways(shown, self.selected)
-        self.ways.setVisible(bool(shown))
+        self.ways.show_ways(shown, self.selected, brief=brief)
+        self.ways.setVisible(bool(shown) and not (brief and unsure))
+        self.more.setVisible(brief and bool(shown))
+        self.more.setText(words.say("app.method.more", count=count))
+        self.names.setVisible(brief and not unsure)
+        self.names.show_names(
+            {one.held: words.say(f"app.method.things.{one.held}.title") for one in self.found}
+        )
+        self.to_sites.setVisible(brief)
         self._name_list(wanted, thing, shown)
         self.none.setVisible(bool(aside) or not fitting)
         if aside:
             self.none.say(aside)
         elif not found:
-            self.none.say(words.say("app.method.not_found", wanted=wanted))
+            self.none.hide()
         elif not fitting and any(ruled_out_by(one, answers) for one in found):
             self.none.say(none_fits(found, answers))
         else:
             self.none.hide()
-        self.to_things.setVisible(not unsure)
+        self.to_things.setVisible(not brief)
+        self.first.setVisible(unsure)
+        self.subtitle.setVisible(not brief)
         if unsure:
-            self.title.setText(words.say("app.method.title"))
-            self.subtitle.say(words.say("app.method.subtitle"))
-            self.none.say(words.say("app.method.nearest" if found else "app.method.not_found", wanted=wanted))
-            self.none.show()
-            self.first.show()  # what can be held stays in view: one of them is meant
-            self._show_things()
+            self.title.setText(words.say(f"app.method.{'nearest' if found else 'not_found'}"))
+            self.none.hide()
+            self.things.show_small(True)
+            self.below.hide()
+            self._show_things()  # what can be held stays in view: one of them is meant
             for card_of in self.things.cards.values():
                 card_of.mark(False)  # each by a press of its own, not by Next
         self.sorts.setVisible(not listed and len(shown) > 1)
-        self.answers.setVisible(listed)
+        self.answers.setVisible(listed and (not brief or bool(answers)))
         self._fold_search()
         self.why.setVisible(not listed and len(fitting) > 1)
         if not listed:
             self.why_words.say(why_first(found, answers, missing, tried, by))
         self._try_ways()
+
+    def _is_brief(self) -> bool:
+        """Whether a wish is answered by the nearest ways alone, so that few words are read."""
+        typed = bool(self.search.text().strip())
+        return self.choosing and self.lists_ways and typed and not self._tells_all
+
+    def _tell_all(self) -> None:
+        """Show all that was found, with what differs between them."""
+        self._tells_all = True
+        self._show_choice()
+        self.refresh_explanation(f"method.{self.selected}" if self.selected else "search")
+        if self.ways.rows:
+            self.ways.rows[0].button.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _tell_about(self, name: str, kind: str = "method") -> None:
+        self._tells_about = name
+        self.refresh_explanation(f"{kind}.{name}")
 
     def _is_surely_meant(self, found: list[Offer], wanted: str) -> bool:
         """Whether a name was searched for, or what somebody says speaks of the first way found."""
@@ -550,7 +570,8 @@ class MethodPage(Page):
         else:
             said = words.say(f"app.method.things.{thing.held}.title")
             name = words.say(f"{base}.title{'' if len(shown) > 1 else '_one'}", thing=said, count=len(shown))
-        self.title.setText(name)
+        brief = bool(wanted) and self._is_brief()
+        self.title.setText(words.say(f"{base}.title_nearest") if brief else name)
         same = what_is_the_same(shown)
         which = "_all" if wanted or thing is None else "_one" if len(shown) == 1 else ""
         self.subtitle.say(words.say(f"{base}.subtitle{which}", same=same).strip())
@@ -597,12 +618,17 @@ class MethodPage(Page):
     def _searched(self) -> None:
         """Show what is found; without a word again, what was there before."""
         wanted = bool(self.search.text().strip())
+        self._tells_about = ""
+        if not wanted:
+            self._tells_all = False
         if wanted and not self.lists_ways:
             self.held, self.lists_ways, self._by_search = None, True, True
         elif not wanted and self._by_search:
             self.lists_ways = self._by_search = False
         if self.choosing:
             self.enter()
+            if not wanted:
+                self.refresh_explanation()  # of what can be held, no longer of what was found
 
     def _answered(self) -> None:
         self._picked = False
@@ -838,12 +864,19 @@ class MethodPage(Page):
         if topic == "trial":
             return three("app.trying.help", words.say("app.trying.heading"))
         if topic == "off":
-            return self._about_off()
+            return explain_off(self._level())
+        if self._is_brief() and topic in ("", "search"):
+            topic = f"method.{self.selected}" if self.selected else "found"
         kind, _, name = topic.partition(".")
+        if kind == "found":
+            return Explanation(words.say("app.method.help.search.title"))
         if kind in ("", "thing") and not self.choosing and self.study.method is not None:
             kind, name = "method", self.study.method.id  # the cards are behind what was chosen
         if kind == "thing" and self.offers:
             thing = self._thing(Held(name))
+            if thing is not None and self._is_brief() and name != self._tells_about:
+                shown = thing.default or thing.ways[0]
+                return explain_briefly(shown, lambda: self._tell_about(name, "thing"))
             if thing is not None:
                 answers = self.answers.answers()
                 return explain_thing(thing, answers, self._ask_example, self._open_ways)
@@ -851,19 +884,13 @@ class MethodPage(Page):
             return Explanation(self.form.labels()[name], (Part(body=self.form.help(name)),))
         if kind == "method":
             offer = next((one for one in self.offers if one.method.id == name), None)
+            if offer is not None and self._is_brief() and name != self._tells_about:
+                return explain_briefly(offer, lambda: self._tell_about(name))
             if offer is not None:
                 return explanation(offer, lambda: self._ask_example(offer.method.id))
         if not topic and self.choosing and not self.lists_ways and self.things.current is not None:
             return self.explain(f"thing.{self.things.current}")
         return super().explain(topic)
-
-    def _about_off(self) -> Explanation:
-        """Return what the figures of the second glance mean, with the level at which ways were tried."""
-        base = "app.method.help.off"
-        parts = [Part(body=words.say(f"{base}.part1.body", epsilon=level(self._level())))]
-        for name in ("part2", "part3"):
-            parts.append(Part(words.say(f"{base}.{name}.heading"), words.say(f"{base}.{name}.body")))
-        return Explanation(words.say(f"{base}.title"), tuple(parts))
 
 
 PAGE = MethodPage

@@ -155,6 +155,7 @@ def ways(
                 unfit,
                 best=words.say(f"app.method.ways.best_{best}") if best and not made and not unfit else "",
                 care=offer.slack is True,
+                holds=words.say(f"methods.{method.id}.holds"),
             )
         )
     return made
@@ -300,6 +301,20 @@ def explain_thing(
             )
         )
     return Explanation(words.say(f"{BASE}.{thing.held}.title"), tuple(parts))
+
+
+def explain_briefly(offer: Offer, tell: Callable[[], None]) -> Explanation:
+    """Return the promise of a way alone, while somebody reads a short answer; ``tell`` shows all of it."""
+    return Explanation(promise(offer), (Part(link=words.say("app.method.about"), follow=tell),))
+
+
+def explain_off(epsilon: Any) -> Explanation:
+    """Return what the figures of the second glance mean, with the level at which ways were tried."""
+    base = "app.method.help.off"
+    parts = [Part(body=words.say(f"{base}.part1.body", epsilon=level(epsilon)))]
+    for name in ("part2", "part3"):
+        parts.append(Part(words.say(f"{base}.{name}.heading"), words.say(f"{base}.{name}.body")))
+    return Explanation(words.say(f"{base}.title"), tuple(parts))
 
 
 def _can_cannot(base: str) -> tuple[Part, ...]:

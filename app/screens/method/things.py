@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app import words
-from app.parts.making import STRETCH, add, make_button, make_column, make_grid, make_row
+from app.parts.making import STRETCH, add, make_button, make_column, make_grid, make_row, name_widget
 from app.parts.prose import Heading, Prose
+from app.parts.wrapping import Wrapping
 from app.screens.method.pictures import Shown, ThingPicture
 from app.theme import polish, text_font, theme
 from engine.methods.kinds import Held
@@ -98,6 +100,21 @@ class ThingCard(QFrame):
         below = (8, self.promise, 2, self.cost, STRETCH, 8, self._buttons)
         add(column, self.picture, 9, self.title, 1, self.what, *below)
         self._said: Said | None = None
+        self._is_small = False
+
+    def show_small(self, small: bool) -> None:
+        """Show only what it is and what takes it, or all."""
+        if small != self._is_small:
+            self._is_small = small
+            self._show_parts()
+
+    def _show_parts(self) -> None:
+        fits, whole = self._said is None or not self._said.unfit, not self._is_small
+        self.picture.setVisible(whole)
+        self.promise.setVisible(whole and fits)
+        self.cost.setVisible(whole or not fits)
+        self.use.setVisible(fits)
+        self.others.setVisible(whole or not fits)
 
     def show_said(self, said: Said, columns: tuple[Shown, ...]) -> None:
         """Show what it says now."""
@@ -111,11 +128,10 @@ class ThingCard(QFrame):
         polish(self.title)
         self.title.setFont(text_font(14, 600))
         self.what.say(said.what)
-        self.promise.setVisible(fits)
         self.promise.say(f"**{said.promise}**")
         self.cost.say(said.cost if fits else words.say("app.method.things.unfit", why=said.unfit))
         self.picture.show_dimmed(not fits)
-        self.use.setVisible(fits)
+        self._show_parts()
         self.use.setAccessibleName(words.say("app.method.things.use_name", way=said.way, number=self.number))
         self.use.setAccessibleDescription(". ".join((said.what, said.promise, said.cost)))
         for place, on in ((1, fits), (3, not fits)):
@@ -182,6 +198,11 @@ class Things(QWidget):
                 card.show_said(shown[held], columns)
         self.mark(current)
 
+    def show_small(self, small: bool) -> None:
+        """Show the cards small, so that few words are read, or whole."""
+        for card in self.cards.values():
+            card.show_small(small)
+
     def mark(self, current: Held | None) -> None:
         """Frame another card."""
         self.current = current
@@ -222,3 +243,25 @@ class Things(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(WIDE, super().minimumSizeHint().height())  # fewer side by side ask for less
+
+
+class ThingNames(QWidget):
+    """All things by their names alone, below ways that answer a wish; ``chosen`` tells which is pressed."""
+
+    chosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        name_widget(self, "thing-names")
+        line = Wrapping(self, spacing=8)
+        self.buttons: dict[Held, QPushButton] = {}
+        for held in Held:
+            made = make_button("", f"or-{held}", partial(self.chosen.emit, held), look="chip")
+            self.buttons[held] = made
+            line.addWidget(made)
+
+    def show_names(self, named: Mapping[Held, str]) -> None:
+        """Show these, as they are called; what no way makes has none."""
+        for held, button in self.buttons.items():
+            button.setVisible(held in named)
+            button.setText(named.get(held, ""))

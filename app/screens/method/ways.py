@@ -18,6 +18,7 @@ from app.theme import polish, text_font
 
 COLUMNS = {"promise": 140, "slack": 58, "keeps": 138, "off": 106, "seconds": 44}
 """What may differ, and how wide its column is."""
+BRIEF = ("holds",)
 GIVES_WAY = ("keeps", "promise")  # what stands below the name where there is little room
 NAME = 210  # the least width of a name
 SPACING, EDGE = 13, 16
@@ -41,6 +42,7 @@ class Way:
     against: str = ""
     best: str = ""  # by what it stands first
     care: bool = False  # the slack is there
+    holds: str = ""  # what the recipient holds, in one line
 
     def says(self, column: str) -> str:
         """Return what stands in a column."""
@@ -108,12 +110,13 @@ class WayRow(QFrame):
             self.lay(self._columns, self._given)
 
     def lay(self, columns: Sequence[str], given: Sequence[str]) -> None:
-        """Show columns, and below the name what had to give way."""
+        """Show columns, and below the name what had to give way; `BRIEF` alone: what the recipient holds."""
         self._columns, self._given = tuple(columns), tuple(given)
         for name, cell in self.cells.items():
             part = self._off if name == "off" else cell
             part.setVisible(name in columns)
-        below = " · ".join(filter(None, (self.way.thing, *(self.way.says(name) for name in given))))
+        thing = "" if tuple(given) == BRIEF else self.way.thing
+        below = " · ".join(filter(None, (thing, *(self.way.says(name) for name in given))))
         self.below.setVisible(bool(below))
         self.below.say(below)
 
@@ -174,6 +177,7 @@ class Ways(Card):
         self.group.buttonClicked.connect(lambda button: self.chosen.emit(button.property("method")))
         self._shown: tuple[Way, ...] = ()
         self._columns: tuple[str, ...] = tuple(COLUMNS)
+        self._is_brief = False
         self.head = self._make_head()
         self._column: QVBoxLayout = make_column(spacing=0)
         add(self.body, self.head, self._column)
@@ -195,9 +199,10 @@ class Ways(Card):
             self._heads[column] = label
         return head
 
-    def show_ways(self, ways: Sequence[Way], selected: str) -> None:
-        """Show other lines, or the same with other words, and select one of them."""
-        if tuple(ways) != self._shown:
+    def show_ways(self, ways: Sequence[Way], selected: str, *, brief: bool = False) -> None:
+        """Show other lines, or the same with other words, and select one; ``brief`` shows no columns."""
+        if tuple(ways) != self._shown or brief != self._is_brief:
+            self._is_brief = brief
             self._waiting.clear()
             same = [way.id for way in ways] == [row.way.id for row in self.rows]
             was_hidden = self.isHidden()
@@ -227,6 +232,11 @@ class Ways(Card):
 
     def _lay(self) -> None:
         """Show the columns that differ and have room; what has none stands below the names."""
+        self.head.setVisible(not self._is_brief)
+        if self._is_brief:
+            for row in self.rows:
+                row.lay((), BRIEF)
+            return
         columns = list(differing(self._shown))
         given = []
         for name in GIVES_WAY:
