@@ -32,7 +32,7 @@ from engine.views import (
 BAND = "views.bands."
 UNDRAWN = ("statistics.notes.no_bar",)
 DECLARED_ALONE = ("statistics.notes.aside_no_bar", "report.front.without_asides")
-FOREMOST = ("report.front.foremost",)
+FOREMOST = ("report.front.foremost", "report.front.foremost_either_way")
 """Notes of bars without intervals: what has none could be larger, or smaller, than what is drawn."""
 
 
