@@ -26,6 +26,14 @@ class Text:
 
 Label = Text | str
 Cell = str | int | float | Text | None
+COUNTED = frozenset(
+    (
+        *("count", "total", "weight_total", "at_risk", "events"),
+        *("lengths", "moves", "a_week", "stays", "arrivals", "present", "whole"),
+    )
+)
+"""Own names of released numbers that count, or add weights up: their exact ones cannot be below zero."""
+
 WEAK = "views.weak"
 ASIDE = "views.aside"
 HIDDEN = "statistics.labels.hidden"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,7 +146,7 @@ def _masks(
         kept = _where(table, items)
         by = [name for name, value in items if value is None]
         fixed = ", ".join(f"{name}={value}" for name, value in items if value is not None)
-        groups = group_rows(table, by)
+        groups = group_rows(replace(table, people=None), by)  # of rows, as what is published counts them
         cells = np.flatnonzero(np.bincount(groups.number[kept], minlength=groups.count))
         if len(masks) + len(cells) > MOST_FIGURES or (len(masks) + len(cells)) * table.n_rows > MOST_CELLS:
             raise InputRefused("risk.too_many_figures", figures=len(masks) + len(cells), most=MOST_FIGURES)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from engine.evaluation.numbers import ReleasedNumber, released_numbers
 from engine.evaluation.protocol import PublicMeasure, PublicMeasured, Released
 from engine.methods.protocol import Family
-from engine.methods.shared.tables import COUNTED
 from engine.utility.released_numbers import no_better_than_a_guess
-from engine.views import Cell, NumberView, TableView, Text, View
+from engine.views import COUNTED, Cell, NumberView, TableView, Text, View
 
 ID = "utility.small_groups"
 WORDS = f"measures.{ID}"

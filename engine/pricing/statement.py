@@ -182,7 +182,7 @@ def mechanisms(loss: Loss) -> tuple[Mechanism, ...]:
 def has_distribution(loss: Loss) -> bool:
     """Say whether the distribution of the privacy loss is known, not only a bound."""
     parts = mechanisms(loss)
-    return bool(parts) and all(part.loss() is not None for part in parts)
+    return bool(parts) and all(part.knows_loss and part.loss() is not None for part in parts)
 
 
 def is_laplace(loss: Loss) -> bool:

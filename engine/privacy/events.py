@@ -90,6 +90,14 @@ class Mechanism(Event):
         """Return the privacy loss of one step and how many steps one run takes; None where none is known."""
 
     @property
+    def knows_loss(self) -> bool:
+        """Whether `loss` is the distribution of this mechanism's own loss, for its worst pair.
+
+        A stand-in that dominates it bounds δ, and says nothing of how often the loss stays within some ε.
+        """
+        return True
+
+    @property
     def is_exact(self) -> bool:
         """Whether `loss` bounds every change that one unit can make. Where not, `stand_in` may."""
         return True

@@ -27,6 +27,8 @@ WEIGHED = "histories_weighed"
 """The assumption of a release in which all rows of a person count together, however many."""
 WHOLE = "histories_whole"
 """The same where nothing bounds what they tell, so that none counts less."""
+ONE_DRAWN = "one_question_drawn"
+"""The level of a survey is that of its most telling question: each person answers one, drawn by lot."""
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -11,6 +11,7 @@ from typing import Any
 from engine.languages import Written
 from engine.report.words import FIRM_SPACE, axis_value, is_place, margin_columns, with_interval, word
 from engine.views import (
+    COUNTED,
     HIDDEN,
     BarsView,
     CurveView,
@@ -25,13 +26,13 @@ from engine.views import (
     View,
     amount,
     as_table,
+    is_weak,
 )
 
 BAND = "views.bands."
-COUNTED = ("count", "total", "weight_total")
 UNDRAWN = ("statistics.notes.no_bar",)
 DECLARED_ALONE = ("statistics.notes.aside_no_bar", "report.front.without_asides")
-FOREMOST = ("report.front.foremost",)
+FOREMOST = ("report.front.foremost", "report.front.foremost_either_way")
 """Notes of bars without intervals: what has none could be larger, or smaller, than what is drawn."""
 
 
@@ -125,7 +126,7 @@ def _of_points(view: BarsView | IntervalsView) -> Text | None:
         return None
     if not view.low:
         return _of_bare(points, view.note)
-    possible = [point.no_less_than_nobody() for point in points] if _is_of_counts(view) else points
+    possible = [point.no_less_than_nobody() for point in points] if is_of_counts(view.axis) else points
     clear, drawn = sum(point.is_clear for point in possible), "_drawn" if _says(view.note, UNDRAWN) else ""
     if not clear:
         return _say(f"clear_none{drawn}", all=len(points))
@@ -137,8 +138,18 @@ def _of_points(view: BarsView | IntervalsView) -> Text | None:
     return told if len(points) == 1 else _say("two", first=_largest(points, named, drawn), second=told)
 
 
-def _is_of_counts(view: BarsView | IntervalsView) -> bool:
-    return isinstance(view.axis, Text) and view.axis.id.split(".")[-2:-1] in [[one] for one in COUNTED]
+def is_of_counts(heading: object) -> bool:
+    """Say whether an axis or a heading names numbers that count: no exact one is below zero.
+
+    Examples
+    --------
+    >>> is_of_counts(Text("methods.statistics.counts.numbers.count.label"))
+    True
+    >>> is_of_counts(Text("words.people"))
+    False
+    """
+    names = heading.id.split(".")[-2:] if isinstance(heading, Text) else []
+    return names[1:] == ["label"] and names[0] in COUNTED
 
 
 def _says(note: Text | None, names: tuple[str, ...]) -> bool:
@@ -271,8 +282,12 @@ def _of_table(view: TableView) -> Text | None:
         labels = [cell for cell in row if cell is not band and isinstance(cell, str | Text)]
         return _say("left_out", labels=labels, band=band)
     pairs = [(row[at - 1], row[at]) for at in margin_columns(view)[:1] for row in view.rows]
-    known = [(amount(value), amount(margin)) for value, margin in pairs]
-    told = [abs(value) > margin for value, margin in known if value is not None and margin is not None]
+    known = [(is_weak(value), amount(value), amount(margin)) for value, margin in pairs]
+    told = [
+        not silent and abs(value) > margin
+        for silent, value, margin in known
+        if value is not None and margin is not None
+    ]
     if not told:
         return None
     clear = sum(told)

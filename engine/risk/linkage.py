@@ -7,7 +7,7 @@ is a bound: another intruder may know other columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -181,7 +181,7 @@ def link_by_score(
     names = tuple(columns)
     if not names:
         raise InputRefused("risk.nothing_to_compare")
-    groups = group_rows(table, names)
+    groups = group_rows(replace(table, people=None), names)  # rows are linked, whoever they belong to
     first = np.zeros(groups.count, dtype=np.int64)
     first[groups.number] = np.arange(table.n_rows)
     mine, theirs, widths = _common(table, intruder, names)

@@ -68,7 +68,7 @@ from engine.methods.protocol import (
 from engine.once import once
 from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Sequential
-from engine.privacy.promise import Loss, Neighbours, Promise, Unit
+from engine.privacy.promise import ONE_DRAWN, Loss, Neighbours, Promise, Unit
 from engine.table.schema import Kind
 from engine.table.table import Table
 from engine.views import Text
@@ -173,7 +173,8 @@ class Survey(Service):
         events = Sequential(tuple(replace(one.event, count=self.kit.waves) for one in self.kit.told))
         loss = Loss(self.kit.total, Fraction(0), Neighbours.REPLACE_ONE, events)
         sent = "one_report" if self.kit.waves == 1 else "one_report_each_time"
-        return Promise("local_dp", loss, Unit.PERSON, 1, assumptions=(self.drawn, sent))
+        asked = () if self.kit.told == self.kit.questions else (ONE_DRAWN,)
+        return Promise("local_dp", loss, Unit.PERSON, 1, assumptions=(self.drawn, sent, *asked))
 
     @property
     def drawn(self) -> str:

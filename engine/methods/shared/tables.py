@@ -15,6 +15,7 @@ from engine.methods.protocol import DictionaryEntry, Expected
 from engine.methods.shared.cells import Cells, free_name
 from engine.utility.released_numbers import no_better_than_a_guess
 from engine.views import (
+    COUNTED,
     BarsView,
     IntervalsView,
     Label,
@@ -32,7 +33,8 @@ Floats = arrays.Floats
 
 MOST_ROWS, MOST_BARS = 500, 60
 LIMIT = "within_95"
-COUNTED = ("count", "weight_total", "at_risk", "events")
+BESIDE = ("count", "weight_total", "at_risk", "events")
+"""Counts that stand beside another number of the same table."""
 
 
 def filling_notes(counted: Counted, people: int | None) -> tuple[Text, ...]:
@@ -227,14 +229,14 @@ def marked_weak(
         Whether the exact number can be below zero, as the sum of a column that can; a count cannot.
     """
     shown: dict[Any, Any] = dict(frame.astype(object).items())
-    pairs = {value: (LIMIT, bounds)} | {name: (f"{name}_{LIMIT}", None) for name in COUNTED if name != value}
+    pairs = {value: (LIMIT, bounds)} | {name: (f"{name}_{LIMIT}", None) for name in BESIDE if name != value}
     for number, (limit, ends) in pairs.items():
         name, within = free_name(number, taken), free_name(limit, taken)
         if name not in frame or within not in frame:
             continue
         values, limits = (frame[one].to_numpy(dtype=np.float64) for one in (name, within))
         if ends is None:
-            is_counted = number != value or not is_signed
+            is_counted = number in COUNTED or not is_signed
             says_nothing = no_better_than_a_guess(values, limits, is_counted=is_counted)
         else:
             says_nothing = _covers(values, limits, ends)

@@ -52,6 +52,10 @@ class Exponential(Mechanism):
         """
         return self.count * self.single().epsilon() ** 2 / 8
 
+    @property
+    def knows_loss(self) -> bool:
+        return False
+
     def loss(self) -> tuple[PrivacyLoss, int]:
         from engine.privacy.at_risk.mechanisms import loss_of
 

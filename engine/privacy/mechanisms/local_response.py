@@ -41,6 +41,10 @@ class LocalResponse(Mechanism):
         exact = math.log(self.odds.numerator) - math.log(self.odds.denominator)
         return self.count * Fraction(math.ceil(Fraction(exact) * 10**12 + 1), 10**12)
 
+    @property
+    def knows_loss(self) -> bool:
+        return False
+
     def loss(self) -> tuple[PrivacyLoss, int]:
         from engine.privacy.at_risk.mechanisms import randomised_response_at
 

@@ -48,6 +48,10 @@ class PermuteAndFlip(Mechanism):
     def epsilon(self) -> Fraction:
         return self.count * self.level
 
+    @property
+    def knows_loss(self) -> bool:
+        return False
+
     def loss(self) -> tuple[PrivacyLoss, int]:
         from engine.privacy.at_risk.mechanisms import permute_and_flip
 

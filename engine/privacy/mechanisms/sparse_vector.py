@@ -56,6 +56,10 @@ class SparseVector(Mechanism):
         ways = 1 if self.one_way else 2
         return self.count * self.sensitivity * (1 / self.threshold + ways * self.most / self.each)
 
+    @property
+    def knows_loss(self) -> bool:
+        return False
+
     def loss(self) -> tuple[PrivacyLoss, int]:
         from engine.privacy.at_risk.mechanisms import randomised_response_at
 

@@ -62,6 +62,10 @@ class Staircase(Mechanism):
     def epsilon(self) -> Fraction:
         return self.count * self.stairs * self.level
 
+    @property
+    def knows_loss(self) -> bool:
+        return self.stairs == 1
+
     def loss(self) -> tuple[PrivacyLoss, int]:
         from engine.privacy.at_risk import mechanisms
 

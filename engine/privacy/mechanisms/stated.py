@@ -52,6 +52,10 @@ class Stated(Mechanism):
         # float() of a fraction is within half an ulp: rounded up where it is below
         return float(self.failure) * (1 + 2**-52) if epsilon >= self.level else 1.0
 
+    @property
+    def knows_loss(self) -> bool:
+        return False
+
     def loss(self) -> tuple[PrivacyLoss, int] | None:
         from engine.privacy.at_risk.mechanisms import randomised_response_at
 

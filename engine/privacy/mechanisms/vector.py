@@ -62,6 +62,10 @@ class Vector(Mechanism):
     def epsilon(self) -> Fraction:
         return self.count * square_root_above(self.squared_sensitivity / self.squared_scale)
 
+    @property
+    def knows_loss(self) -> bool:
+        return False
+
     def loss(self) -> tuple[PrivacyLoss, int]:
         from engine.privacy.at_risk.mechanisms import randomised_response_at
 

@@ -18,7 +18,7 @@ from engine.report.content.promise import can_do
 from engine.report.content.results import as_shown, with_thin_band
 from engine.report.content.shared import day, moment, say, side, stated_or_not, unit_word, whom_about
 from engine.report.document import Callout, Fact, Facts, Headline, KeyValues, Part, Row, SideBySide
-from engine.report.findings import find_sentence
+from engine.report.findings import find_sentence, is_of_counts
 from engine.report.words import FIRM_SPACE, is_number, margin_columns, with_interval, word
 from engine.texts import percent_up, plainly
 from engine.views import (
@@ -185,14 +185,17 @@ def _total_of(table: TableView, labels: Sequence[Cell]) -> tuple[str, Label]:
 
 
 def _foremost(view: BarsView | IntervalsView) -> BarsView | IntervalsView:
-    """Return the bars that are largest, in their order."""
+    """Return the bars that are largest, in their order: of effects either way, of counts those of most."""
     values = view.values if isinstance(view, BarsView) else view.centres
-    places = sorted(sorted(range(len(values)), key=lambda at: -abs(values[at]))[:MOST_BARS])
+    either_way = any(value < 0 for value in values) and not is_of_counts(view.axis)
+    sizes = [abs(value) if either_way else value for value in values]
+    places = sorted(sorted(range(len(values)), key=lambda at: -sizes[at])[:MOST_BARS])
     centre = "values" if isinstance(view, BarsView) else "centres"
     names = ("labels", centre, *(("low", "high") if view.low else ()))
     picked: dict[str, Any] = {name: tuple(getattr(view, name)[at] for at in places) for name in names}
     cut = len(places) < len(values)
-    note = say("front.foremost", shown=len(places), all=len(values)) if cut else view.note
+    said = "front.foremost_either_way" if either_way else "front.foremost"
+    note = say(said, shown=len(places), all=len(values)) if cut else view.note
     return replace(view, **picked, note=note)
 
 

@@ -9,7 +9,7 @@ from engine import texts
 from engine.evidence import PublicEvidence
 from engine.numbers import exactly
 from engine.privacy.events import Event
-from engine.privacy.promise import Promise, Unit
+from engine.privacy.promise import ONE_DRAWN, Promise, Unit
 from engine.report.content.facts import facts_of, holds, own_words, true_ones
 from engine.report.content.shared import of_form, of_promise, say, side, three, unit_word
 from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
@@ -118,18 +118,20 @@ def mechanisms(evidence: PublicEvidence) -> tuple[Part, ...]:
     if loss is None:
         return ()
     if side(evidence.promise) == "local":
-        return (_changes(loss.events), _origin(evidence))
+        return (_changes(loss.events, ONE_DRAWN in evidence.promise.assumptions), _origin(evidence))
     note = say("guarantee.mechanisms_note") if evidence.noise else None
     return (_ran(loss.events, note), _origin(evidence))
 
 
-def _changes(events: Event) -> TableView:
-    """Return how people change their answers."""
+def _changes(events: Event, one_drawn: bool) -> TableView:
+    """Return how people change their answers; of questions by lot the one whose level counts is given."""
     rows = tuple(
         (say(f"mechanisms.{leaf.word}"), *(exactly(getattr(leaf, name, None)) for name in LOCAL_NUMBERS))
         for leaf, _ in events.leaves()
     )
     headings = tuple(say(f"guarantee.{name}") for name in ("mechanism", *LOCAL_NUMBERS))
+    if one_drawn:
+        return TableView(say("guarantee.changes_drawn"), headings, rows, say("guarantee.changes_drawn_note"))
     return TableView(say("guarantee.changes"), headings, rows)
 
 
@@ -175,7 +177,7 @@ AT_RISK = ("exact", "two_sided", "certified", "published")
 def at_risk(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Return privacy at risk: exact and certified first, the published figure last."""
     found = evidence.statement.get("at_risk")
-    if not found:
+    if not found or ONE_DRAWN in evidence.promise.assumptions:  # the loss of one question is not that of all
         return ()
     values = {"epsilon": exactly(found["epsilon"]), "epsilon0": exactly(found["epsilon0"])}
     published = found.get("published")

@@ -6,6 +6,7 @@ import math
 
 from engine.report.drawing.canvas import Canvas, Style
 from engine.report.drawing.scale import Scale, ticks
+from engine.report.findings import is_of_counts
 from engine.report.words import axis_value, with_intervals
 from engine.views import BarsView, IntervalsView, Text
 
@@ -36,12 +37,14 @@ def draw_bars(view: BarsView, style: Style, width: float, *, axis_limits: tuple[
 def draw_intervals(
     view: IntervalsView, style: Style, width: float, *, axis_limits: tuple[float, float]
 ) -> Canvas:
-    """A point with its interval a label, the value at the right; hollow where the interval covers zero.
+    """A point with its interval a label, the value at the right; hollow where it could be zero.
+
+    That is where the interval covers zero, and where a count lies below it.
 
     Where all margins are the same the zone within which a number could as well be zero is shaded.
     """
     canvas, across, middles = _rows(view, view.centres, style, width, axis_limits)
-    theme = style.theme
+    theme, counted = style.theme, is_of_counts(view.axis)
     rows = list(zip(middles, view.centres, view.low, view.high, strict=True))
     zone = _zone(view)
     if zone and middles:
@@ -54,7 +57,7 @@ def draw_intervals(
         if math.isfinite(high - low):
             canvas.line((across(low), middle), (across(high), middle), theme.accent, 2)
         if math.isfinite(centre):
-            hollow = low <= 0 <= high
+            hollow = low <= 0 and (counted or high >= 0)
             fill, edge = (theme.surface, theme.accent) if hollow else (theme.accent, theme.surface)
             canvas.mark((across(centre), middle), "circle", fill, edge)
     return canvas

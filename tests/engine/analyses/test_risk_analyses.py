@@ -95,6 +95,20 @@ def test_published_tables_by_hand():
         asked("published_sums", {"tables": ["shoe"]})
 
 
+def test_published_tables_and_links_are_of_rows_whoever_they_belong_to():
+    """Somebody with rows in two cells is in both: a set of rows was a cell of its own, called like one."""
+    several = Table(ROWS.assign(key=["p1", "p2", "p3", "p1", "p2", "p3"]))
+    values = {"tables": ["sex", "age"], "fewest": 2}
+    found, alone = (asked("published_sums", values, **given) for given in ({MAIN: several}, {}))
+    assert found.figures == alone.figures and found.figures["figures"] == 5
+    assert found.views[1].rows == alone.views[1].rows
+    known = {"columns": ["age", "sex"]}
+    first, second = (
+        asked("linkage", known, **given).figures["score"]["links"] for given in ({MAIN: several}, {})
+    )
+    assert first == second
+
+
 def test_a_secret_that_every_cell_of_one_gives_away():
     values = {"tables": ["key", "sex"], "secret": "ill=b"}
     found = asked("published_sums", values).figures["reconstruction"]

@@ -21,8 +21,16 @@ from engine.pricing.statement import (
     price_statement,
     privacy_statement,
 )
-from engine.privacy.events import Additive, Sequential
-from engine.privacy.mechanisms import DiscreteLaplace, GaussianCounts, Laplace
+from engine.privacy.events import Additive, Mechanism, Sequential
+from engine.privacy.mechanisms import (
+    DiscreteLaplace,
+    Exponential,
+    GaussianCounts,
+    Laplace,
+    PermuteAndFlip,
+    Staircase,
+    Stated,
+)
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.release.examples import plans
 
@@ -171,3 +179,23 @@ def test_the_price_has_its_published_figures() -> None:
 
 def test_no_money_no_price() -> None:
     assert price_statement(guarantee(Fraction(1)), Price()) == {}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        PermuteAndFlip(Fraction(1), "1/48"),
+        Stated("adaptive_composition", Fraction(1)),
+        Exponential(Fraction(2), Fraction(1)),
+        Staircase(1, 1, Fraction(1, 2), stairs=2),
+    ],
+)
+def test_what_only_dominates_a_mechanism_is_not_its_exact_loss(event: Mechanism) -> None:
+    """How often the loss stays within some ε is not told where its own distribution is not known."""
+    for run in (event, Sequential((event, DiscreteLaplace(Fraction(4), Fraction(1))))):
+        level = run.epsilon()
+        promised = Promise("pure_dp", Loss(level, Fraction(0), Neighbours.REPLACE_ONE, run), Unit.PERSON, 1)
+        assert at_risk(promised) is None
+        priced = price_statement(promised, Price(people=100, compensation=100))
+        assert priced.get("exact") is None and priced["expected"] is None and priced["budget"] > 0
+    assert at_risk(guarantee(Fraction(1), noise=DiscreteLaplace)) is not None

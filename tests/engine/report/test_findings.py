@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engine.report.drawing import PLOTTED
 from engine.report.findings import DECLARED_ALONE, FOREMOST, describe_view, find_sentence
 from engine.report.words import word
+from engine.utility.released_numbers import no_better_than_a_guess
 from engine.views import (
+    COUNTED,
     HIDDEN,
     BarsView,
     CurveView,
@@ -203,3 +206,21 @@ def test_a_grid_shows_as_many_numbers_as_it_has_cells():
     grid = HeatmapView("t", ("a", "b"), ("m", "n", "o"), ((1.0, 2.0, 3.0), (4.0, None, 6.0)))
     assert "It shows 5 numbers" in describe_view(grid, "en")
     assert "It shows 4 numbers" in describe_view(MatrixView("t", ("a", "b"), ((1.0, 0.5), (0.5, 1.0))), "en")
+
+
+FLOWS = "methods.statistics.flows.numbers"
+
+
+def test_what_stands_in_brackets_is_clear_of_nothing():
+    """A count below zero by more than its margin is in brackets: the finding beside it counts it so, too."""
+    headings = ("from", Text(f"{FLOWS}.a_week.label"), Text(f"{FLOWS}.a_week_within_95.label"))
+    rows = (("a", 18.71, 0.54), ("b", weak(-0.79), 0.54), ("c", weak(0.02), 0.54))
+    assert said(TableView("t", headings, rows)) == "1 of 3 numbers is clear of zero."
+
+
+@pytest.mark.parametrize("number", ["a_week", "moves", "stays", "arrivals", "present", "lengths", "whole"])
+def test_every_number_of_a_log_of_moves_counts(number):
+    axis = Text(f"{FLOWS}.{number}.label")
+    view = IntervalsView("t", ("a", "b"), (18.71, -0.79), (18.17, -1.33), (19.25, -0.25), axis)
+    assert said(view) == "Largest: a, 18.71 ± 0.54. 1 of 2 numbers is clear of zero."
+    assert no_better_than_a_guess(np.array([-0.79]), np.array([0.54]), is_counted=number in COUNTED).all()

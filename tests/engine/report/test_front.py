@@ -14,7 +14,7 @@ from engine.report import content, html, pdf
 from engine.report.content import front, made, private
 from engine.report.content.cover import total
 from engine.report.content.facts import counted_cells, own_words
-from engine.report.content.front import _of_table, headline, key_facts
+from engine.report.content.front import _foremost, _of_table, headline, key_facts
 from engine.report.content.results import _intro, print_view
 from engine.report.document import Headline
 from engine.report.words import cell, word
@@ -345,3 +345,21 @@ def test_zeros_that_are_exact_are_not_said_to_be_larger_than_their_margin():
     """Of a zero with a margin of 0 it was said that it is larger than its margin."""
     for name in ("guesses", "guesses_worst"):
         assert "where that is above 0" in texts.text(f"report.cover.{name}", n=0, all=2)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_the_largest_counts_are_those_of_most_and_effects_go_either_way(counted):
+    """Counts of −25 and −27 were drawn as two of the largest, and 9 and 11 were left out."""
+    values = (*range(30, 41), 9.0, 11.0, -25.0, -27.0)
+    axis = Text("methods.statistics.counts.numbers.count.label") if counted else "effect"
+    ends = (tuple(value + side for value in values) for side in (-60, 60))
+    view = IntervalsView("t", tuple(map(str, values)), values, *ends, axis)
+    drawn = _foremost(view)
+    assert len(drawn.centres) == 12 and (min(drawn.centres) == 11) is counted
+    assert drawn.note.id == f"report.front.foremost{'' if counted else '_either_way'}"
+
+
+@pytest.mark.parametrize("kind", ["pure_dp", "approximate_dp"])
+def test_where_rows_are_protected_the_number_of_people_is_not_said_to_be_public(kind):
+    for rows in ("", "_rows"):
+        assert "or rows) counts as public" in word(Text(f"promises.{kind}.must_know{rows}_replace_one"), "en")

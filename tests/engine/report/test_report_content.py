@@ -82,7 +82,8 @@ groups.causes_row groups.people_row groups.causes_note_row"""
 # Printed in reports of surveys, see their tests
 LOCAL = """
 cover.exact_survey cover.entered results.intro_local results.intro_local_kit results.inside_plain
-guarantee.posterior_answer guarantee.truth guarantee.answers guarantee.changes limits.stays_personal_local
+guarantee.posterior_answer guarantee.truth guarantee.answers guarantee.changes
+guarantee.changes_drawn guarantee.changes_drawn_note limits.stays_personal_local
 limits.correctness_local limits.formal_local limits.machine_local limits.machine_shared limits.machine_paper
 unchecked.page unchecked.form
 unchecked.one_report"""

@@ -20,7 +20,7 @@ from engine.report.drawing.names import distance
 from engine.report.drawing.scale import ticks
 from engine.report.fonts import width_of
 from engine.report.theme import DARK, LIGHT, VARIABLES, Theme
-from engine.views import BarsView, CurveView, HeatmapView, Mark, Series
+from engine.views import BarsView, CurveView, HeatmapView, IntervalsView, Mark, Series, Text
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -291,6 +291,16 @@ def circles(sheet):
         (float(one.attrib["cx"]), float(one.attrib["cy"]))
         for one in tree.fromstring(sheet.svg()).iter(f"{SVG}circle")
     ]
+
+
+def test_a_count_below_zero_is_hollow_as_what_could_be_zero_is():
+    """Below zero is nobody; an effect there is one."""
+    axis = Text("methods.statistics.counts.numbers.count.label")
+    view = IntervalsView("t", ("a", "b", "c"), (9.0, 1.0, -9.0), (5.0, -3.0, -13.0), (13.0, 5.0, -5.0), axis)
+    for one, hollow in ((view, [False, True, True]), (replace(view, axis="effect"), [False, True, False])):
+        sheet = drawing.draw(one, theme=LIGHT)
+        fills = [mark.attrib["fill"] for mark in tree.fromstring(sheet.svg()).iter(f"{SVG}circle")]
+        assert [fill == LIGHT.surface for fill in fills] == hollow
 
 
 def lines_of(sheet):

@@ -184,6 +184,34 @@ def test_events_beyond_the_longest_history_are_not_said_to_be_counted(
     assert note.values["percent"] == (50 if longest == 2 else 40)
 
 
+def test_of_questions_of_which_one_is_drawn_each_is_not_said_to_be_changed_alike(tmp_path: Path) -> None:
+    """The annex has the one whose level counts; how often the loss stays within ε is that of all of them."""
+    assert len({len(one["levels"]) for one in YES_OR_NO}) > 1
+    drawn = kit(tmp_path / "one", {"questions": YES_OR_NO, "asked": "one", "epsilon": 3})
+    every = kit(tmp_path / "all", {"questions": YES_OR_NO, "asked": "all", "epsilon": 3})
+    assert {"report.guarantee.changes_drawn", "assumptions.one_question_drawn"} <= set(drawn)
+    assert {"report.guarantee.changes", "report.at_risk.title", "report.numbers.exact"}.isdisjoint(drawn)
+    assert {"report.guarantee.changes", "report.at_risk.title"} <= set(every)
+    assert "assumptions.one_question_drawn" not in every
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_number_below_zero_is_told_as_it_is_shown(language: str) -> None:
+    """What stands in brackets is no larger than its margin, one far below zero as well; a grid shows 0."""
+    smaller = {"en": "no larger than", "de": "nicht größer als", "fr": "ne dépasse pas"}[language]
+    flows = "methods.statistics.flows.views"
+    said = {"shown": 5, "all": 30, "limit": 74.9}
+    for name in ("statistics.notes.weak", f"{flows}.moves.note"):
+        assert smaller in word(Text(name, said), language)
+    below = {"en": "below zero", "de": "unter null", "fr": "au-dessous de zéro"}[language]
+    for name in (
+        f"{flows}.arrivals.note",
+        f"{flows}.next.note",
+        "measures.utility.small_groups.numbers.guesses.how",
+    ):
+        assert below in word(Text(name, said), language)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_how_a_number_was_made_is_said_of_each_way_that_can_be_chosen(language: str) -> None:
     """One sentence stands in the reports of all ways: it states none of them as the one that was taken."""
