@@ -270,7 +270,8 @@ class DataTable(QTableView):
             # The longest few in letters: to measure every cell takes longer than a person should wait.
             longest = sorted(cells, key=len)[-4:]
             widths = [cell_width.horizontalAdvance(text) for text in longest]
-            width = max(head_width.horizontalAdvance(heading) + HEADING_EDGE, *widths, 0)
+            head = max(head_width.horizontalAdvance(line) for line in heading.split("\n"))
+            width = max(head + HEADING_EDGE, *widths, 0)
             header.resizeSection(column, max(narrowest, min(widest, width + EDGES)))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
 
