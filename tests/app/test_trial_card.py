@@ -549,14 +549,9 @@ def test_rows_map_and_steps_are_in_view_with_any_number_of_columns(
             page.verticalScrollBar().setValue(0)
             if height < 700:  # the rows and the map together, once the page is scrolled to them
                 page.verticalScrollBar().setValue(down(view.rows_part))
-            places = [-1]
-
-            def rests() -> bool:
-                """Say whether the lowest part has stayed where it is since it was last looked at."""
-                places.append(down(view.plot))
-                return places[-1] == places[-2] and not view._fit_later.isActive()
-
-            qtbot.waitUntil(rests)
+            before = -1
+            while before != (before := down(view.plot)):  # until the lowest part stays where it is
+                qtbot.wait(20)
             for part, seen in parts:
                 assert part.isVisible() and down(part) >= 0, said
                 assert down(part) + seen <= high, (said, part.objectName(), down(part) + seen, high)
