@@ -17,11 +17,15 @@ from engine.policy import policy
 
 
 class ComputerCard(QWidget):
-    """``report`` is what was found last; ``rules``, what the administrator has set, stand elsewhere."""
+    """``report`` is what was found last; ``rules``, what the administrator has set, stand elsewhere.
+
+    ``is_broken``: the rules cannot be read, so that nothing is released.
+    """
 
     def __init__(self, check: Callable[[], None], save: Callable[[], None]) -> None:
         super().__init__()
         self.report: Any = None
+        self.is_broken = False
         self.rules = hidden(name_widget(Prose(), "computer-rules"))
         self.check = make_button(words.say("app.start.computer"), "check-computer", check, look="link")
         self.card = hidden(name_widget(Card(), "computer-card"))
@@ -33,12 +37,16 @@ class ComputerCard(QWidget):
 
     def show_rules(self) -> None:
         """Show what the administrator has set, if anything: what is locked, and for whom it is."""
+        self.is_broken = False
         try:
             found = policy().named()
             said = words.say("policy.set") if found else ""
             lines = [words.say(f"policy.names.{name}", value=value) for name, value in found.items()]
         except EngineError as error:
             said, lines = words.say("policy.broken"), list(words.explain(error))
+            self.is_broken = True
+        self.rules.setProperty("tone", "wrong" if self.is_broken else "")
+        polish(self.rules)
         self.rules.setVisible(bool(said))
         self.rules.say("\n\n".join((said, *(f"• {line}" for line in lines))))
 

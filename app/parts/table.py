@@ -233,10 +233,12 @@ class DataTable(QTableView):
         self.horizontalHeader().setFixedHeight(36)
         self._kept: QAbstractTableModel | None = None
         self._filling: tuple[int, int, dict[int, int]] | None = None
+        self._wanted: list[tuple[int, int]] = []
 
     def keep(self, model: QAbstractTableModel) -> None:
         """Show a model, which lives as long as the view does."""
         self._filling = None
+        self._wanted = []
         self.setModel(model)
         self._kept = model
 
@@ -270,9 +272,25 @@ class DataTable(QTableView):
             # The longest few in letters: to measure every cell takes longer than a person should wait.
             longest = sorted(cells, key=len)[-4:]
             widths = [cell_width.horizontalAdvance(text) for text in longest]
-            width = max(head_width.horizontalAdvance(heading) + HEADING_EDGE, *widths, 0)
+            head = max(head_width.horizontalAdvance(line) for line in heading.split("\n"))
+            width = max(head + HEADING_EDGE, *widths, 0)
             header.resizeSection(column, max(narrowest, min(widest, width + EDGES)))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+
+    def give_room(self, narrowest: int, widest: int) -> None:
+        """Keep columns within ``widest``, and let those that need more have the room that is left."""
+        self.fit_columns(narrowest)
+        header = self.horizontalHeader()
+        needed = [header.sectionSize(column) for column in range(header.count())]
+        self._wanted = [(min(one, widest), one) for one in needed]
+        self._give()
+
+    def _give(self) -> None:
+        left = self.viewport().width() - sum(least for least, _ in self._wanted)
+        lacking = sum(needed - least for least, needed in self._wanted)
+        share = min(1.0, max(0, left) / lacking) if lacking else 0.0
+        for column, (least, needed) in enumerate(self._wanted):
+            self.horizontalHeader().resizeSection(column, least + int((needed - least) * share))
 
     def fill_with(self, column: int) -> None:
         """Let a column have the room that the others leave; where its heading needs more, they give way."""
@@ -300,3 +318,4 @@ class DataTable(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fill()
+        self._give()

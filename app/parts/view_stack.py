@@ -16,7 +16,7 @@ from app.parts.making import empty, laid, make_column
 from app.parts.views import ViewCard
 from app.work.jobs import JobRunner
 from engine.texts import plainly
-from engine.views import BarsView, IntervalsView, NumberView, TableView, View
+from engine.views import BarsView, IntervalsView, NumberView, TableView, Text, TextView, View
 
 
 class ViewStack(QWidget):
@@ -88,7 +88,7 @@ class ViewStack(QWidget):
 
 
 def shorten(view: View) -> View:
-    """Return a number or table with four significant digits; whole numbers and what else there is stay.
+    """Return numbers, tables and sentences with four significant digits; whole numbers and drawings stay.
 
     Examples
     --------
@@ -97,10 +97,14 @@ def shorten(view: View) -> View:
     """
     if isinstance(view, TableView):
         return replace(view, rows=tuple(tuple(map(_shorten, row)) for row in view.rows))
+    if isinstance(view, TextView):
+        return replace(view, paragraphs=tuple(map(_shorten, view.paragraphs)))
     return replace(view, value=_shorten(view.value)) if isinstance(view, NumberView) else view
 
 
 def _shorten(value: Any) -> Any:
+    if isinstance(value, Text):
+        return replace(value, values={name: _shorten(one) for name, one in value.values.items()})
     if not isinstance(value, float) or not isfinite(value):
         return value
     return float(round(value)) if abs(value) >= 1000 else plainly(value)

@@ -16,7 +16,9 @@ from app import words
 from app.frame.window import Window
 from app.parts.form.declare_card import DeclareCard
 from app.parts.form.domain_editor import DomainEditor
+from app.parts.table import LinesDelegate
 from app.screens.columns.column_editor import MiniBars, domain_words
+from app.screens.columns.column_table import FIELDS, PICTURE
 from app.screens.columns.unit_card import HEAD, LINE, CapTable
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.theme import text_font, theme
@@ -24,6 +26,7 @@ from app.words.columns import values_words
 from app.work.widening import round_outward
 from engine import texts
 from engine.table.schema import Column, Domain, Kind, Origin, Role
+from engine.views import BarsView
 from tests.app.hands import Hands
 from tests.app.walking import open_table, settle, write, write_people
 
@@ -58,6 +61,18 @@ def test_bars_of_one_column_are_gone_at_once_where_there_are_none(
     bars = page._editor.findChildren(MiniBars)
     page._editor.show_bars(None)
     assert not any(one.isVisible() for one in bars)
+
+
+@pytest.mark.parametrize("longest", ["5", "23,611,769 – 26,983,511"])
+def test_labels_below_bars_are_whole(qtbot: Any, longest: str) -> None:
+    bars = MiniBars(BarsView("n", ("12,522 – 3,383,842", "b", longest), (7.0, 1.0, 3.0), "rows"))
+    qtbot.addWidget(bars)
+    bars.resize(224, bars.height())
+    bars.show()
+    metrics = QFontMetrics(text_font(11))
+    wide = [metrics.horizontalAdvance(one) for one in bars.ends()]
+    assert bars.lines == 1 + (sum(wide) + 12 > 128), "beside each other where both have room"
+    assert max(wide) <= bars.width() and bars.height() >= 60 + 16 * bars.lines
 
 
 def test_what_stands_on_the_right_comes_back_after_another_page(
@@ -296,6 +311,20 @@ def test_each_line_has_a_small_picture_of_its_values(page: Any, window: Window, 
     bars = {line.name: line.bars for line in page.table.columns.lines}
     assert bars["gender"] == (1.0, 1.0) and len(bars["age"]) > 2
     assert max(bars["ward"]) == 1.0
+    table, values = page.table, FIELDS.index("values")
+    drawn = set()
+    for size in ((911, 512), (1366, 768), (1920, 1080)):
+        window.resize(*size)
+        qtbot.wait(60)
+        for row, line in enumerate(table.columns.lines):
+            index = table.columns.index(row, values)
+            place, said = table.visualRect(index), str(index.data())
+            if line.bars and table.itemDelegate().has_room(said, place):
+                drawn.add(size)
+                room = place.width() - PICTURE - 3 * LinesDelegate.padding
+                lines = table.itemDelegate().lines_at(place.height())
+                assert QFontMetrics(text_font(12)).horizontalAdvance(said) <= lines * room, (size, said)
+    assert (911, 512) in drawn and (1920, 1080) in drawn
 
 
 def test_declaring_begins_in_its_own_field(page: Any, window: Window, qtbot: Any) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QFontMetrics
 
 from app import words
 from app.frame.window import Window
-from app.parts.table import MARKED
+from app.parts.table import MARKED, LinesDelegate
 from app.screens.compare.candidate_plot import CandidatePlot, round_ticks
 from app.state import flow
 from app.theme import text_font, theme
@@ -255,6 +255,10 @@ def test_forecasts_of_one_level_are_bands(window: Window, qtbot: Any, tmp_path: 
     assert all(low < high for low, high in zip(page.plot.across.low, page.plot.across.values, strict=True))
     click(qtbot, page.plot, 1)
     assert page.place == 1 and "Several tables" in page.chosen_title.text()
+    # A heading on two lines takes the width of the longer one: the names beside it have the rest.
+    names = [page.table.model().written(row, 1) for row in range(2)]
+    widest = max(QFontMetrics(text_font()).horizontalAdvance(name) for name in names)
+    assert widest + 2 * LinesDelegate.padding <= page.table.columnWidth(1), names
 
 
 def test_a_candidate_that_cannot_leave_says_why_and_is_not_taken(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 
 from app import words
@@ -48,6 +49,25 @@ def test_rules_of_the_computer_are_shown_as_they_are_or_as_broken(
     rules.write_text("two_persons = true\n")
     page.enter()
     assert "two_persons" in page.computer.rules.plain()
+
+
+@pytest.mark.parametrize("size", [(911, 512), (1366, 768)])
+def test_rules_that_stop_every_release_are_read_before_anything_is_begun(
+    size: tuple[int, int], window: Window, qtbot: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    page, rules = window.page("start"), tmp_path / "custos.toml"
+    shown = page.computer.rules
+    monkeypatch.setattr(policy, "place", lambda: rules)
+    window.resize(*size)
+    places = {}
+    for name, text in (("broken", "two_persons = true\n"), ("set", "largest_epsilon = 0.5\n")):
+        rules.write_text(text)
+        page.enter()
+        settle(qtbot, window)
+        places[name] = shown.mapTo(window, shown.rect().bottomLeft()).y()
+        first = page.table.mapTo(window, page.table.rect().topLeft()).y()
+        assert (places[name] < first) == (name == "broken") == (shown.property("tone") == "wrong")
+    assert places["broken"] < window.footer.mapTo(window, window.footer.rect().topLeft()).y()
 
 
 def test_where_registers_live_is_said_and_a_copied_folder_is_warned_of(

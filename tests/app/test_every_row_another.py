@@ -93,3 +93,22 @@ def test_where_nothing_repeats_nothing_is_asked(window: Window, qtbot: Any, tmp_
     hands.click("unit_each")
     assert not [one for one in window.findChildren(QLineEdit, "unit_reason") if one.isVisible()]
     hands.next("risk")
+
+
+def test_the_only_likely_column_stands_ready_and_is_taken_by_one_press(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    drawn = random.Random(9)
+    people = [(400_000 + 9 * one, drawn.randrange(4), drawn.randrange(50)) for one in range(300)]
+    rows = [drawn.choice(people) for _ in range(400)]
+    path = tmp_path / "naplo.csv"
+    path.write_text("beteg_az,nem,kor\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows), encoding="utf-8")
+    open_table(qtbot, window, path)
+    window.go("columns")
+    settle(qtbot, window)
+    card, schema = window.page("columns").card, window.study.plan.schema
+    assert card.key.currentData() == "beteg_az" and schema.person_key is None, "shown, and not taken"
+    assert not [way for way, button in card.ways.items() if button.isChecked()]
+    hands = Hands(qtbot, window)
+    hands.click("unit_key")
+    assert window.study.plan.schema.person_key.name == "beteg_az" and hands.clicks == 1

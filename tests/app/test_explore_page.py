@@ -14,6 +14,7 @@ from app import words
 from app.frame.window import Window
 from app.parts.cards import NumberCard
 from app.parts.views.table import TableBody
+from app.parts.views.text import TextWidget
 from app.work.exploring import read_beside
 from engine.analyses.catalogue import analyses, example
 from engine.report.embedded import embedded_evidence
@@ -103,6 +104,9 @@ def test_figures_have_four_digits_and_the_report_keeps_all(
         places = [(row, column) for row in range(model.rowCount()) for column in range(model.columnCount())]
         written += [str(model.index(*place).data()) for place in places]
     written += [card.number.text() for card in page.views.findChildren(NumberCard) if card.isVisible()]
+    told = [one.plain() for one in page.views.findChildren(TextWidget) if one.isVisible()]
+    assert told or name != "disclosure"
+    written += told
     numbers = [one for said in written for one in re.findall(r"\d[\d,]*\.\d+", said)]
     assert numbers
     long = [one for one in numbers if len(one.lstrip("-0.").replace(".", "").lstrip("0")) > 4]

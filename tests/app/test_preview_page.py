@@ -336,6 +336,28 @@ def test_going_beyond_what_was_stated_asks_for_a_reason(
     assert page.ahead.preview is not None and page.shape.isVisible(), "a reason changes nothing else"
 
 
+@pytest.mark.parametrize("size", [(1366, 768), (911, 512)])
+def test_a_reason_that_a_release_waits_for_is_asked_where_it_is_read(
+    at: Any, window: Window, qtbot: Any, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    price = Plan.read(SAMPLE / "plan.json").price
+    page = at("preview", price=replace(price, largest_error=Fraction(1, 2)))
+    field = page.reasons.findChild(QLineEdit, "reason-over_error")
+    below = field.mapTo(page.viewport(), field.rect().bottomLeft()).y()
+    assert below <= page.viewport().height(), (below, page.viewport().height())
+    assert window.footer.next.property("waiting") and window.footer.waits.plain()
+    page.verticalScrollBar().setValue(page.verticalScrollBar().maximum())
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert field.hasFocus() and field.visibleRegion().boundingRect() == field.rect()
+    qtbot.wait(10)  # a turn later, as it is when somebody has read what was said
+    qtbot.keyClicks(field, "Agreed with the board")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    assert not window.footer.next.property("waiting") and not window.notice.words()
+
+
 def test_a_useless_level_is_said_on_the_budget_too(at: Any, window: Window, qtbot: Any) -> None:
     page = at("budget")
     settle(qtbot, window)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QLineEdit, QProgressBar, QPushButton
 
 from app import words
 from app.frame.window import Window
+from app.parts.table import LinesDelegate
 from app.parts.trial.count_view import interval
 from app.parts.trial.solution import best_first, neighbours, steps_words
 from app.state import draft, flow
@@ -104,6 +105,14 @@ def test_rows_and_map_are_in_view_and_no_figure_contradicts_another(
         assert part.isVisible() and part.mapTo(page.viewport(), QPoint(0, 0)).y() + seen <= low, part
     for table in (view.before, view.after):
         assert table.horizontalScrollBar().maximum() == 0, "no column is cut"
+    window.resize(1920, 1080)
+    qtbot.wait(60)
+    for table in (view.before, view.after):  # where there is room, no value is cut either
+        model, letters = table.model(), QFontMetrics(text_font())
+        for column in range(model.columnCount()):
+            cells = [model.written(row, column) for row in range(model.rowCount())]
+            widest = max(letters.horizontalAdvance(one) for one in cells)
+            assert widest + 2 * LinesDelegate.padding <= table.columnWidth(column), cells
     found, note = view.shown.candidates, view.numbers["lost"][1]
     least = found[view.shown.best]
     assert least.holds and not [one for one in found if one.holds and one.lost < least.lost]
@@ -540,6 +549,9 @@ def test_rows_map_and_steps_are_in_view_with_any_number_of_columns(
             page.verticalScrollBar().setValue(0)
             if height < 700:  # the rows and the map together, once the page is scrolled to them
                 page.verticalScrollBar().setValue(down(view.rows_part))
+            before = -1
+            while before != (before := down(view.plot)):  # until the lowest part stays where it is
+                qtbot.wait(20)
             for part, seen in parts:
                 assert part.isVisible() and down(part) >= 0, said
                 assert down(part) + seen <= high, (said, part.objectName(), down(part) + seen, high)

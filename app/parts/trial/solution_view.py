@@ -509,7 +509,7 @@ class SolutionView(QWidget):
         for side, table in enumerate((self.before, self.after)):
             rows = list(zip(*([cell or MISSING for cell in column[side]] for column in columns), strict=True))
             table.show_rows(headings, rows)
-            table.fit_columns(narrowest=32, widest=max(WIDE, HALF_WIDTH // len(headings)))
+            table.give_room(narrowest=32, widest=max(WIDE, HALF_WIDTH // len(headings)))
             table.setFixedHeight(table.horizontalHeader().height() + ROW * len(rows) + 14)
         self.rows_note.say(
             words.say("app.trying.map.rows_note", left_out=one.left_out, count=len(columns[0][0]))

@@ -59,7 +59,8 @@ class UnitQuestion:
             return
         way, key = self._way(schema), schema.person_key
         said = self._sentence(way)
-        self.card.show_answer(way, schema.words, key.name if key else "", self._listed(schema), said)
+        shown = key.name if key else "" if way else self._likely()
+        self.card.show_answer(way, schema.words, shown, self._listed(schema), said)
         denied = denied_by(self.study.plan, self._keys())
         self.card.show_denied(self._denial(denied), self._reason())
         lines = self.study.result("caps") if key is not None else ()
@@ -73,6 +74,11 @@ class UnitQuestion:
 
     def _keys(self) -> tuple[KeyCandidate, ...]:
         return self.study.result("keys") or ()
+
+    def _likely(self) -> str:
+        """Return the only column whose numbers come again as those of people do; it is shown, not taken."""
+        likely = [one.column for one in self._keys() if one.repeats]
+        return likely[0] if len(likely) == 1 else ""
 
     def _reason(self) -> str:
         return reason_for(self.study.plan.decisions, ONE_ROW_EACH)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QIntValidator, QPainter
+from PySide6.QtGui import QFontMetrics, QIntValidator, QPainter, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import words
@@ -15,7 +15,7 @@ from app.parts.form.domain_editor import DomainEditor
 from app.parts.making import add, align_left, empty, make_button, make_choice, make_column, make_label
 from app.parts.plot import Painted, cut
 from app.parts.prose import Heading, Prose
-from app.theme import theme
+from app.theme import text_font, theme
 from app.words.columns import mistaken_words
 from engine.numbers import shortest_json, surely
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
@@ -24,21 +24,45 @@ from engine.views import BarsView, View
 # --- A few bars without axes, for the side of a screen --------------------------------------------------
 
 
+BARS, LABEL = 60, 16  # pixels of height: the bars, and a line of labels below them
+
+
 class MiniBars(Painted):
-    """Bars of one view; the first and the last label below."""
+    """Bars of one view; the first and the last label below, on a line each where one has no room for both."""
 
     OPENS = True
 
     def __init__(self, view: BarsView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = view
-        self.setFixedHeight(78)
+        self._fit()
         spoken = "; ".join(self._spoken(place) for place in range(len(view.values)))
         self.setAccessibleName(words.say("app.columns.bars_name", column=words.label(view.title)))
         self.setAccessibleDescription(spoken)
 
     def sizeHint(self) -> QSize:
-        return QSize(224, 78)
+        return QSize(224, self.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def ends(self) -> tuple[str, ...]:
+        """Return the labels that are written below the bars."""
+        labels = self.view.labels if self.view.values else ()
+        return tuple(words.label(one) for one in (*labels[:1], *labels[1:][-1:]))
+
+    def _fit(self) -> None:
+        """Be as high as the bars and their labels."""
+        metrics = QFontMetrics(text_font(11))
+        wide = sum(metrics.horizontalAdvance(one) + 6 for one in self.ends()) > self._used()
+        self.lines = 2 if wide and len(self.ends()) > 1 else 1
+        self.setFixedHeight(BARS + LABEL * self.lines + 2)
+
+    def _used(self) -> int:
+        """Return the width that the bars take: labels stand below them."""
+        slots = self._slots()
+        return max(min(self.width(), int(slots[-1].right())) if slots else 0, 60)
 
     def picture(self) -> View | None:
         return self.view if self.view.values else None
@@ -69,16 +93,12 @@ class MiniBars(Painted):
         for slot in slots:
             painter.drawRoundedRect(slot, 2, 2)
         painter.setPen(tokens.colour("quiet"))
-        if slots:
-            self._label(painter, words.label(self.view.labels[0]), Qt.AlignmentFlag.AlignLeft)
-        if len(slots) > 1:
-            self._label(painter, words.label(self.view.labels[-1]), Qt.AlignmentFlag.AlignRight)
-
-    def _label(self, painter: QPainter, written: str, side: Qt.AlignmentFlag) -> None:
-        used = min(self.width(), int(self._slots()[-1].right()))
-        whole = QRectF(0, 60, max(used, 60), 18)
-        written = cut(painter, written, int(whole.width() / 2) - 4)
-        painter.drawText(whole, side | Qt.AlignmentFlag.AlignVCenter, written)
+        sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
+        for place, written in enumerate(self.ends()):
+            wide = self._used() if self.lines == 1 else self.width()
+            line = QRectF(0, BARS + LABEL * min(place, self.lines - 1), wide, LABEL)
+            written = cut(painter, written, wide)
+            painter.drawText(line, sides[place] | Qt.AlignmentFlag.AlignVCenter, written)
 
     def tip_at(self, place: QPointF) -> str | None:
         slots = enumerate(self._slots())

@@ -213,7 +213,7 @@ class ColumnsDelegate(LinesDelegate):
             if quiet and index.data(GUARDED):
                 colour = "wrong"
             place, bars = option.rect, index.data(BARS) if FIELDS[index.column()] == "values" else ()
-            if bars and place.width() >= NO_PICTURE:
+            if bars and self.has_room(written, place):
                 self._picture(painter, place, bars)
                 place = place.adjusted(0, 0, -PICTURE - self.padding, 0)
             if wrap:
@@ -250,6 +250,14 @@ class ColumnsDelegate(LinesDelegate):
             room -= 12
             said = metrics.elidedText(written, Qt.TextElideMode.ElideRight, room)
         painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft) | wraps, said)
+
+    def has_room(self, written: str, place: QRect) -> bool:
+        """Say whether the small picture has room beside the words: they are never cut for it."""
+        metrics, most = QFontMetrics(text_font(12)), self.lines_at(place.height())
+        left = place.adjusted(self.padding, 1, -PICTURE - 2 * self.padding, -1)
+        said = metrics.boundingRect(left, int(Qt.TextFlag.TextWordWrap), written)
+        fits = said.width() <= left.width() and said.height() <= most * metrics.lineSpacing()
+        return fits and place.width() >= NO_PICTURE
 
     def lines_at(self, high: int) -> int:
         """Return how many lines of small words a line of the table has room for."""
@@ -389,7 +397,7 @@ class ColumnsTable(DataTable):
             return
         names = QFontMetrics(mono_font())
         longest = max(names.horizontalAdvance(line.title) for line in self.columns.lines)
-        first = min(max(110, longest + 28), 190)
+        first = min(max(110, longest + 28), 190 if width < NO_KIND else 320)
         kinds = max(
             QFontMetrics(text_font()).horizontalAdvance(words.say(f"app.kinds.{kind.value}"))
             for kind in {line.column.kind for line in self.columns.lines}

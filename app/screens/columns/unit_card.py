@@ -353,7 +353,10 @@ class UnitCard(Card):
     def show_answer(
         self, way: str, said: Protected, key: str, columns: Mapping[str, str], sentence: str
     ) -> None:
-        """Show what was said: ``way`` is "" while nobody answered; columns by name, with their counts."""
+        """Show what was said: ``way`` is "" while nobody answered; columns by name, with their counts.
+
+        ``key`` without an answer is the column that is likely: pressing the answer above it takes it.
+        """
         spoken = languages.find(words.language())
         with QSignalBlocker(self.word):
             if not self.word.hasFocus():

@@ -244,7 +244,11 @@ class PreviewPage(Page):
             self.numbers[name] = card
             line.addWidget(card, 0, place)
             line.setColumnStretch(place, 1)
-        add(self.body, self.wrong, self.verdict, line)  # what it takes is in view before what leaves
+        self.reasons = Reasons()
+        self.reasons.given.connect(self._give_reason)
+        self.topic(self.reasons, "reasons")
+        # What stops it and what it takes are in view before what leaves.
+        add(self.body, self.wrong, self.verdict, self.reasons, line)
         self.shape = ShapeCard(self.runner)
         self.topic(self.shape, "shape")
         self.exact = name_widget(Card(words.say("app.preview.exact.heading")), "exact")
@@ -271,10 +275,7 @@ class PreviewPage(Page):
         self.entered = Card(words.say("app.preview.entered"))
         self.entered_words = name_widget(Prose(), "entered")
         self.entered.body.addWidget(self.entered_words)
-        self.reasons = Reasons()
-        self.reasons.given.connect(self._give_reason)
-        self.topic(self.reasons, "reasons")
-        add(self.body, self.entered, self.reasons)
+        self.body.addWidget(self.entered)
         self._build_folder()
         self.undone = Card(words.say("app.preview.undone"), tone="care")
         self.undone_words = Prose()
@@ -568,6 +569,10 @@ class PreviewPage(Page):
             return words.say(f"app.preview.release_button_free{useless}")
         return words.say(f"app.preview.release_button{useless}", epsilon=level(loss.epsilon))
 
+    def waits(self) -> Text | None:
+        unsaid = self.commits() and self._remedy is None and self.reasons.missing() is not None
+        return Text("app.preview.beyond.asked") if unsaid else None
+
     def guard_tone(self) -> str:
         return "wrong" if self.ahead.named else "care"
 
@@ -599,7 +604,7 @@ class PreviewPage(Page):
         unsaid = self.reasons.missing() if self.commits() or self.study.needs_second else None
         if unsaid is not None:
             self.notify(words.say("app.preview.beyond.asked"), words.say("app.preview.beyond.asked_do"))
-            unsaid.setFocus()
+            self.point_to(unsaid.objectName())
             return
         if self.commits():
             self.study.release_asked = self.study.plan.fingerprint

@@ -134,7 +134,7 @@ class StartPage(Page):
         return part
 
     def enter(self) -> None:
-        self.computer.show_rules()
+        self._show_rules()
         self._show_first()
         has_plan = bool(self.study.plan.files)
         self._show_drafts([] if has_plan else draft.drafts(folder=self.frame.data))
@@ -151,6 +151,14 @@ class StartPage(Page):
             if (button.property("look") or "") != look:
                 button.setProperty("look", look)
                 polish(button)
+
+    def _show_rules(self) -> None:
+        """Show what the administrator has set below all that can be done, or above it where it stops all."""
+        self.computer.show_rules()
+        rules = self.computer.rules
+        self.body.removeWidget(rules)
+        before = self.body.indexOf(self.cards if self.computer.is_broken else self.first)
+        self.body.insertWidget(before, rules)
 
     def shows_next(self) -> bool:
         return bool(self.study.plan.files) or self.study.without_table
