@@ -23,7 +23,7 @@ from engine.methods.filling import Filling, Judged
 from engine.methods.kinds import Family, Rows, Spends
 from engine.methods.protocol import Method
 from engine.pricing.statement import privacy_statement
-from engine.privacy.promise import Promise, Unit, promise_kind, promise_kinds
+from engine.privacy.promise import ONE_DRAWN, Promise, Unit, promise_kind, promise_kinds
 from engine.release.check import check
 from engine.release.plan import Plan
 from engine.release.preview import error_sentence, whose_rows
@@ -106,6 +106,8 @@ def releases_of(sample, kind: str) -> Iterator[PublicEvidence]:
         yield plain
         if facts_of(plain).local:  # estimates, beside their margins
             yield replace(plain, views=(with_margins("count", (6.0,)),))
+            assumed = (*plain.promise.assumptions, ONE_DRAWN)
+            yield replace(plain, promise=replace(plain.promise, assumptions=assumed))
         if facts_of(plain).noise and how["family"] == "statistics":  # all that is told is drawn
             yield replace(plain, views=(DRAWN,))
             quantity = "methods.statistics.quantiles.numbers.within_95_rank.label"
