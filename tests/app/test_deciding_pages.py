@@ -21,6 +21,7 @@ from app.parts.views.table import TableBody
 from app.work.deciding import prepare
 from app.work.releasing import Outcome
 from engine.errors import EngineError
+from engine.methods.catalogue import method
 from engine.methods.protocol import Budget
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
@@ -195,6 +196,18 @@ def test_gaussian_noise_asks_for_its_delta(at: Any, window: Window, qtbot: Any) 
     write(qtbot, page.further.fields["delta"], "1/1000000")
     settle(qtbot, window)
     assert page.problem.isHidden() and page.at_risk.numbers["published"].text() == "none"
+
+
+def test_where_only_a_bound_of_the_loss_is_known_the_card_says_so(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    asked = {"value": "time_in_hospital", "quantiles": ["1/2"]}
+    version = method("statistics.quantiles").version
+    page = at("budget", method="statistics.quantiles", method_version=version, parameters=asked)
+    settle(qtbot, window)
+    assert page.at_risk.sentence.plain().startswith("Not told for this way")
+    assert page.at_risk.toggle.isHidden()
+    assert all(number.text() == "–" and not number.isVisible() for number in page.at_risk.numbers.values())
 
 
 @pytest.mark.benchmark

@@ -25,6 +25,7 @@ class AtRisk:
     warning: str = ""
     key: str = "–"
     sentence: str = ""
+    is_told: bool = True
 
 
 class AtRiskCard(Card):
@@ -66,6 +67,9 @@ class AtRiskCard(Card):
         self.heading.setText(said.heading)
         self.key.setText(said.key)
         self.sentence.say(said.sentence)
+        self.toggle.setVisible(said.is_told)
+        if not said.is_told:
+            self.toggle.setChecked(False)
         for name, written in zip(NAMES, said.numbers, strict=True):
             self.numbers[name].setText(written)
         self.warning.setVisible(bool(said.warning))

@@ -371,7 +371,7 @@ class BudgetPage(Page):
         if not self._slow:
             self._slow = worked.seconds > 2 * QUICK
         self._take(worked)
-        if not worked.choice.statement.get("at_risk"):
+        if "at_risk" not in worked.choice.statement:
             self.runner.start(
                 work_out,
                 self.study.plan,

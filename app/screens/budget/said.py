@@ -114,8 +114,11 @@ class Said:
         """Return the figures of privacy at risk."""
         found = self.choice.statement.get("at_risk") if self.choice is not None else None
         if found is None:
-            empty = words.say("app.budget.at_risk.empty") if self.choice is None else ""
-            return AtRisk(words.say("app.budget.at_risk.heading_empty"), (NOTHING,) * 4, sentence=empty)
+            is_worked_out = self.choice is not None and "at_risk" in self.choice.statement
+            name = "empty" if self.choice is None else "untold" if is_worked_out else ""
+            empty = words.say(f"app.budget.at_risk.{name}") if name else ""
+            heading = words.say("app.budget.at_risk.heading_empty")
+            return AtRisk(heading, (NOTHING,) * 4, sentence=empty, is_told=name != "untold")
         published = found["published"]
         written = (
             words.say("app.budget.at_risk.no_source")
