@@ -21,7 +21,7 @@ from engine import ed25519, strict_json, texts
 from engine.bounded import SUMS, read_bytes
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
-from engine.policy import keys_folder
+from engine.policy import keys_folder, refuse_open_key
 from engine.privacy.keys import is_locked, lock_key, new_key, unlock_key
 from engine.release import signature as signatures
 from engine.release.signature import Known, fingerprint_of
@@ -162,11 +162,12 @@ def renew(
     Raises
     ------
     InputRefused
-        As `open_key`; ``signing.no_reason``; ``signing.meanwhile``: another window or command changed the
-        key at the same time.
+        As `open_key`; ``signing.no_reason``; ``policy.locked_keys``; ``signing.meanwhile``: another window or
+        command changed the key at the same time.
     """
     if not reason.strip():
         raise InputRefused("signing.no_reason")
+    refuse_open_key(is_locked=bool(passphrase))
     made = SigningKey(holding.id, new_key(), _now())
     earlier: tuple[Mapping[str, str], ...] = ()
     _settle(ledger, holding)
@@ -196,8 +197,9 @@ def lock(ledger: Ledger, holding: Holding, *, passphrase: str | None, new: str |
     Raises
     ------
     InputRefused
-        As `open_key`; ``signing.meanwhile``, as `renew`.
+        As `open_key`; ``signing.meanwhile``, as `renew`; ``policy.locked_keys``.
     """
+    refuse_open_key(is_locked=bool(new))
     path = place(ledger, holding)
     _settle(ledger, holding)
     stood, key = _stands(path), open_key(ledger, holding, passphrase)

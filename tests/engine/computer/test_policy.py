@@ -262,6 +262,12 @@ def test_keys_have_to_be_locked_where_that_is_set(
         run()
     with pytest.raises(InputRefused, match=r"policy\.locked_keys"):
         policy.refuse_open_key(is_locked=False)
+    for opened in ("", None):  # nor is a locked one opened for good
+        with pytest.raises(InputRefused, match=r"policy\.locked_keys"):
+            signing.lock(ledger, holding, passphrase="four words and more", new=opened)
+    with pytest.raises(InputRefused, match=r"policy\.locked_keys"):
+        signing.renew(ledger, holding, reason="another", is_lost=True)
+    assert signing.state(ledger, holding)["locked"]
 
 
 def test_only_bounded_losses_leave_where_that_is_set(rules: Path) -> None:
