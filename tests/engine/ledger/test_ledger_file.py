@@ -104,7 +104,9 @@ def test_a_ledger_that_vanishes_while_open_is_not_made_anew(ledger, path, reserv
 
 
 @pytest.mark.parametrize("place", [".", "/", ""])
-def test_a_folder_as_a_whole_is_no_ledger(place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_folder_as_a_whole_is_no_ledger(
+    place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     for read_only in (True, False):
         with refused("cannot_open"):
