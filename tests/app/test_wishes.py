@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.frame.window import Window
-from app.work.choosing import Offer, is_said, order_offers, search, title, told_aside
+from app.work.choosing import ANEW, WEAK, Offer, is_said, order_offers, search, title, told_aside
 from engine.methods.catalogue import method, methods
 from engine.methods.kinds import Held
 
@@ -24,6 +24,7 @@ ROWS = (
 INVENTED, ASKED = "datasets.marginals", "exchanges.survey"
 NAMED_BY_CODE = "datasets.pseudonyms datasets.masking"
 HIDDEN = "statistics.protected_table"
+MEAN, LIVED, HISTORIES = "statistics.means", "statistics.life_table", "datasets.traces"
 WISHES = {
     "en": {
         "the council wants to know how many clients live in each district": COUNTED,
@@ -66,6 +67,10 @@ WISHES = {
         "the archive keeps everyone traceable by a secret number": NAMED_BY_CODE,
         "have our coaches ever hit a child": ASKED,
         "the council's website shows benefit cases, blocks with two or three must vanish": HIDDEN,
+        "how long do people live after the operation, as a curve": LIVED,
+        "how long before they relapse, under either drug": LIVED,
+        "made-up patient histories for teaching": HISTORIES,
+        "invented case histories with all visits in order for a seminar": HISTORIES,
     },
     "de": {
         "das Amt will wissen, wie viele Haushalte Wohngeld bekommen": COUNTED,
@@ -107,6 +112,12 @@ WISHES = {
         "jeder behält eine geheime Nummer statt seines Namens": NAMED_BY_CODE,
         "haben Trainer schon einmal ein Kind geschlagen": ASKED,
         "Sozialhilfe je Häuserblock, Blöcke mit zwei oder drei Fällen müssen weg": HIDDEN,
+        "wie lange leben Patienten nach der Diagnose": LIVED,
+        "wie lange dauert es bis zum Rückfall, je nach Behandlung": LIVED,
+        "ausgedachte Krankengeschichten mit allen Besuchen hintereinander für ein Seminar": HISTORIES,
+        "erfundene Verläufe für den Unterricht": HISTORIES,
+        "mittleres Alter und mittlerer Blutdruck unserer Patienten mit Diabetes": MEAN,
+        "mittlere Liegedauer pro Abteilung": MEAN,
     },
     "fr": {
         "la mairie veut le nombre d’enfants par crèche": COUNTED,
@@ -149,6 +160,10 @@ WISHES = {
         "chacun garde un numéro secret à la place de son nom": NAMED_BY_CODE,
         "nos entraîneurs ont-ils déjà frappé un enfant": ASKED,
         "aides sociales par immeuble, ceux avec deux ou trois cas doivent disparaître": HIDDEN,
+        "combien de temps vivent les malades après la greffe": LIVED,
+        "combien de temps avant une rechute, selon le traitement reçu": LIVED,
+        "des parcours de soins fictifs pour les cours": HISTORIES,
+        "des histoires inventées avec toutes les visites à la suite": HISTORIES,
     },
 }
 
@@ -170,6 +185,21 @@ def test_what_an_office_is_asked_for_is_meant_first(spoken: str) -> None:
     first = {wish: (found(wish) or [""])[0] for wish in WISHES[spoken]}
     assert {wish: one for wish, one in first.items() if one not in WISHES[spoken][wish].split()} == {}
     assert [wish for wish in WISHES[spoken] if told_aside(wish)] == [], "nobody asks who can be recognised"
+
+
+def test_no_phrase_means_all_that_makes_a_thing_and_one_way_alone(spoken: str) -> None:
+    """It would put that way before the usual one, though it says nothing that parts them."""
+
+    def phrases(text_id: str) -> set[str]:
+        said = words.say(text_id) if words.has(text_id) else ""
+        return {one for one in map(str.strip, said.split(",")) if one and one[-1] not in WEAK + ANEW}
+
+    both = {
+        one.id: phrases(f"app.wishes.things.{one.in_hands()}.aliases")
+        & phrases(f"app.wishes.ways.{one.id}.aliases")
+        for one in methods()
+    }
+    assert {name: found for name, found in both.items() if found} == {}
 
 
 @pytest.mark.parametrize(
