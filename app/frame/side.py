@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
+from app.parts.layouts import ColumnLayout
 from app.parts.making import (
     add,
     align_left,
@@ -331,7 +331,7 @@ class Side(QFrame):
         self._current = ""
         both = make_column(inside=self, spacing=0, margins=0)
         self.tall = QWidget()
-        column = QVBoxLayout(self.tall)
+        column = ColumnLayout(self.tall)
         column.setContentsMargins(MARGIN, 26, MARGIN, 20)
         column.setSpacing(0)
         self.name = make_label(words.say("app.window.name"), pixels=18, weight=700)

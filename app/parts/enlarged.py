@@ -40,6 +40,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from app import words
+from app.parts.layouts import ColumnLayout, RowLayout
 from app.parts.making import STRETCH, add, make_column, name_widget
 from app.parts.plot import ENTER
 from app.parts.point_panel import PointPanel, PointReading
@@ -349,13 +350,13 @@ class Enlarged(QDialog):
         self.sheet.setAccessibleName(words.say("app.enlarged.picture", title=title))
         self.said = Prose(words.say("app.enlarged.nothing"), tone="quiet")
         self.buttons: dict[str, QPushButton] = {}
-        page = QVBoxLayout(self)
+        page = ColumnLayout(self)
         page.setContentsMargins(24, 18, 24, 18)
         page.setSpacing(12)
         page.addLayout(self._head(title))
-        body = QHBoxLayout()
+        body = RowLayout()
         body.setSpacing(16)
-        left = QVBoxLayout()
+        left = ColumnLayout()
         left.addLayout(self._tools())
         left.addWidget(self.sheet, 1)
         left.addWidget(self.said)
@@ -394,7 +395,7 @@ class Enlarged(QDialog):
         return button
 
     def _head(self, title: str) -> QHBoxLayout:
-        line = QHBoxLayout()
+        line = RowLayout()
         line.addWidget(Heading(title, size="side"), 1)
         line.addWidget(self._button("copy_picture", self.copy_picture))
         line.addWidget(self._button("copy_data", self.copy_data))
@@ -405,7 +406,7 @@ class Enlarged(QDialog):
         return line
 
     def _tools(self) -> QHBoxLayout:
-        line = QHBoxLayout()
+        line = RowLayout()
         line.addWidget(self._button("whole", lambda: self.show_part(None)))
         line.addWidget(self._button("larger", lambda: self.sheet.zoom(STEP)))
         line.addWidget(self._button("smaller", lambda: self.sheet.zoom(1 / STEP)))
@@ -422,7 +423,7 @@ class Enlarged(QDialog):
         return line
 
     def _beside(self) -> QVBoxLayout:
-        column = QVBoxLayout()
+        column = ColumnLayout()
         self.table = TableBody(as_table(self.view))
         about = [
             Heading(words.say("app.enlarged.as_table"), size="side"),

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.parts.layouts import ColumnLayout, GridLayout, RowLayout
 from app.theme import text_font
 
 
@@ -207,14 +208,14 @@ def make_column(
     *parts: Part, inside: QWidget | None = None, spacing: int | None = None, margins: Margins | None = None
 ) -> QVBoxLayout:
     """Return parts below one another, as the layout of ``inside`` where that is given."""
-    return _fill(QVBoxLayout() if inside is None else QVBoxLayout(inside), parts, spacing, margins)
+    return _fill(ColumnLayout() if inside is None else ColumnLayout(inside), parts, spacing, margins)
 
 
 def make_row(
     *parts: Part, inside: QWidget | None = None, spacing: int | None = None, margins: Margins | None = None
 ) -> QHBoxLayout:
     """Return parts side by side, as the layout of ``inside`` where that is given."""
-    return _fill(QHBoxLayout() if inside is None else QHBoxLayout(inside), parts, spacing, margins)
+    return _fill(RowLayout() if inside is None else RowLayout(inside), parts, spacing, margins)
 
 
 def make_grid(
@@ -225,7 +226,7 @@ def make_grid(
     margins: Margins | None = None,
 ) -> QGridLayout:
     """Return a grid, with so many pixels between its columns and between its lines."""
-    made = QGridLayout() if inside is None else QGridLayout(inside)
+    made = GridLayout() if inside is None else GridLayout(inside)
     if across is not None:
         made.setHorizontalSpacing(across)
     if down is not None:

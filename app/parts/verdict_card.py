@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.layouts import GridLayout
 from app.parts.making import add, empty, make_column, make_grid, name_widget
 from app.parts.plot import ShareBar
 from app.parts.prose import Prose
@@ -46,7 +47,7 @@ class VerdictCard(Card):
         self.sentence = name_widget(Prose(), "verdict-sentence")
         self.bar = make_bar(HEIGHT)
         add(self.body, self.sentence, self.bar)
-        self._legend = QGridLayout()
+        self._legend = GridLayout()
         self.says, self.silent = Prose(tone="quiet", pixels=12), Prose(tone="care", pixels=12)
         self._legend.addWidget(self.says, 0, 0)
         self._legend.addWidget(self.silent, 0, 1)

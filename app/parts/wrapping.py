@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget, QWidgetItem
+from shiboken6 import createdByPython, getCppPointer, invalidate, wrapInstance
 
 
 class Wrapping(QLayout):
@@ -27,6 +30,13 @@ class Wrapping(QLayout):
 
     def takeAt(self, index: int) -> QLayoutItem | None:
         return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def see_anew(self) -> None:
+        """Hold the items once more: what the bindings made of them goes with an item that is taken out.
+
+        Put into another layout, the bindings would keep that, and take what lies there later for the item.
+        """
+        self._items = [_see_anew(item) for item in self._items]
 
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation(0)
@@ -66,6 +76,14 @@ class Wrapping(QLayout):
             line.append(item)
             left += width + self.spacing()
         return top + _place_line(line, rect, top, self.spacing(), move=move) - rect.top()
+
+
+def _see_anew(item: QLayoutItem) -> QLayoutItem:
+    if createdByPython(item):
+        return item  # its own end tells Python
+    place = getCppPointer(item)[0]
+    invalidate(item)
+    return cast(QLayoutItem, wrapInstance(place, QWidgetItem))
 
 
 def _size(item: QLayoutItem, room: int) -> QSize:

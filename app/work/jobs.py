@@ -60,8 +60,9 @@ class JobRunner(QObject):
         self._waiting: dict[str, queue.SimpleQueue[_Job | None]] = {
             lane: queue.SimpleQueue() for lane in (LONG, SHORT, BEHIND)
         }
-        # A job holds widgets, which must not go in the thread: the interface lets go of it last.
-        self._over: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        # A job holds widgets, which must not go in the thread: the interface lets go of it last, once the
+        # thread has said that it does not hold this very job any more.
+        self._held: dict[int, _Job] = {}
         self._threads: dict[str, threading.Thread] = {}
         self._closed = threading.Event()
         self._news.connect(self._hear, Qt.ConnectionType.QueuedConnection)
@@ -96,7 +97,7 @@ class JobRunner(QObject):
         handlers = {_DONE: done, _FAILED: failed, _CANCELLED: cancelled, _PROGRESS: progressed}
         job = _Job(next(self._numbers), slot, work, handlers)
         was_busy = self.busy()
-        self._current[slot] = job
+        self._current[slot] = self._held[job.number] = job
         self._ensure_thread(lane)
         if after_drawing:
             QTimer.singleShot(DRAWING, self, lambda: self._waiting[lane].put(job))
@@ -138,9 +139,10 @@ class JobRunner(QObject):
             self._waiting[lane].put(None)
         for thread in self._threads.values():
             thread.join(max(0.0, until - time.monotonic()))
-        while not self._over.empty():
-            self._over.get()
-        return not any(thread.is_alive() for thread in self._threads.values())
+        ended = not any(thread.is_alive() for thread in self._threads.values())
+        if ended:
+            self._held.clear()
+        return ended
 
     def _ensure_thread(self, lane: str) -> None:
         if lane not in self._threads:
@@ -151,11 +153,11 @@ class JobRunner(QObject):
 
     def _work(self, lane: str) -> None:
         while (job := self._waiting[lane].get()) is not None:
+            number = job.number
             self._do(job)
-            self._over.put(job)
             del job  # what was handed over, a passphrase for instance, does not wait for the next job
             if not self._closed.is_set():
-                self._news.emit(0, _OVER, (None,))
+                self._news.emit(number, _OVER, (None,))
 
     def _do(self, job: _Job) -> None:
         if job.stopping.is_set():
@@ -182,8 +184,7 @@ class JobRunner(QObject):
 
     def _hear(self, number: int, kind: str, wrapped: tuple[Any]) -> None:
         if kind == _OVER:
-            if not self._over.empty():
-                self._over.get()
+            self._held.pop(number, None)
             return
         job = next((job for job in self._current.values() if job.number == number), None)
         if job is None:

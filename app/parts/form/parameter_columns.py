@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import row
 from app.parts.form.parameter_fields import PLACEHOLDER, Field
+from app.parts.layouts import ColumnLayout
 from app.parts.making import add, empty, make_choice
 from app.parts.prose import name_label
 from app.theme import mono_font
@@ -129,7 +130,7 @@ class AddedColumns(Field):
     def build(self) -> None:
         self._fits: list[str] = []
         self._others: list[Unfit] = []
-        self.rows = QVBoxLayout()
+        self.rows = ColumnLayout()
         self.combo = make_choice(self.parameter.name, self.spoken, self._chosen, width=420)
         self.combo.setPlaceholderText(words.say("app.method.add_column"))
         add(self.line, self.rows, self.combo)

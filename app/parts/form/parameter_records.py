@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Rule, row
@@ -16,6 +16,7 @@ from app.parts.form.hierarchy_editor import HierarchyEditor
 from app.parts.form.parameter_columns import AddedColumns, ColumnField, ColumnsField
 from app.parts.form.parameter_fields import BooleanField, ChoiceField, Field, LineField
 from app.parts.form.sentence_field import ConditionField, SentenceField
+from app.parts.layouts import ColumnLayout, RowLayout
 from app.parts.making import (
     STRETCH,
     add,
@@ -286,7 +287,7 @@ class RecordsField(Field):
         part = QWidget()
         fields = self.parameter.fields
         several = len(fields) > MOST_IN_LINE
-        line = QVBoxLayout(part) if several else QHBoxLayout(part)
+        line = ColumnLayout(part) if several else RowLayout(part)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(4 if several else 8)
         if several and place:

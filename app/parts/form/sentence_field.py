@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QListView,
     QMenu,
     QPushButton,
-    QVBoxLayout,
     QWidget,
     QWidgetAction,
 )
@@ -35,6 +34,7 @@ from app.parts.form.conditions import (
 )
 from app.parts.form.parameter_columns import Unfit, declarable, fill_columns, fitting, is_declarable
 from app.parts.form.parameter_fields import PLACEHOLDER, Field
+from app.parts.layouts import ColumnLayout
 from app.parts.making import add, empty, make_button, make_choice, make_column, make_field, make_label
 from app.parts.wrapping import Wrapping
 from app.theme import mono_font
@@ -406,7 +406,7 @@ class ConditionField(Field):
         self._others: list[Unfit] = []
         self.clause = Clause()
         self._schema = Schema()
-        self.place = QVBoxLayout()
+        self.place = ColumnLayout()
         self.line.addLayout(self.place)
         self._show()
 

@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import pill, row
+from app.parts.layouts import ColumnLayout
 from app.parts.making import (
     STRETCH,
     add,
@@ -573,7 +574,7 @@ class SolutionView(QWidget):
         self.what, self.why = Prose(), Prose()
         self.what.setObjectName("map-what")
         self.why.setObjectName("map-why")
-        self.finer, self.coarser = QVBoxLayout(), QVBoxLayout()
+        self.finer, self.coarser = ColumnLayout(), ColumnLayout()
         self.best = make_button(
             words.say("app.trying.map.take_best"), "map-take-best", self._take_best, look="link"
         )

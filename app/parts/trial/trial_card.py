@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLineEdit, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QPushButton, QScrollArea, QWidget
 
 from app import words
 from app.parts.busy import Busy
 from app.parts.cards import Card, pill
+from app.parts.layouts import RowLayout
 from app.parts.making import add, align_left, empty, make_button, make_column, make_grid, name_widget
 from app.parts.plot import ShareBar
 from app.parts.prose import Heading, Prose, name_label
@@ -225,7 +226,7 @@ class TrialCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("trial")
         self._views: dict[type, Any] = {}
-        line = QHBoxLayout()
+        line = RowLayout()
         line.addWidget(Heading(words.say("app.trying.heading"), size="card"), 1)
         line.addWidget(pill(words.say("app.trying.inside")))
         self.note = name_widget(Prose(tone="quiet", pixels=12), "trial-note")

@@ -8,11 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card
 from app.parts.exact_field import ExactField
+from app.parts.layouts import RowLayout
 from app.parts.making import add, make_choice, make_grid, make_label
 from app.parts.prose import Prose
 from app.words.money import CURRENCIES, money
@@ -34,7 +35,7 @@ class Owed(Card):
         self.body.setContentsMargins(16, 6, 8, 6)
         self.body.setSpacing(2)
         self.anchors: tuple[Any, ...] = ()
-        line = QHBoxLayout()
+        line = RowLayout()
         self.sentence = Prose()
         self.change = QPushButton(words.say("app.budget.change"))
         self.change.setObjectName("change-owed")

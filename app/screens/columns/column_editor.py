@@ -7,11 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QIntValidator, QPainter, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from app import words
 from app.parts.form.coarsening import summary
 from app.parts.form.domain_editor import DomainEditor
+from app.parts.layouts import ColumnLayout
 from app.parts.making import add, align_left, empty, make_button, make_choice, make_column, make_label
 from app.parts.plot import Painted, cut
 from app.parts.prose import Heading, Prose
@@ -136,7 +137,7 @@ class ColumnEditor(QWidget):
         self._labels = ""  # as they were shown
         self._begun: dict[str, tuple[Column, DomainEditor]] = {}  # not yet declared, of other columns
         self._box = make_column(inside=self, spacing=4, margins=0)
-        self._bars_place = QVBoxLayout()
+        self._bars_place = ColumnLayout()
         self._box.addLayout(self._bars_place)
         self.role = self._combo("role", [(words.say(f"app.roles.{role.value}.name"), role) for role in Role])
         self.role.activated.connect(lambda place: self.role_chosen.emit(Role(self.role.currentData())))
@@ -189,7 +190,7 @@ class ColumnEditor(QWidget):
         self._proposals_place = make_column(spacing=4)
         self._box.addLayout(self._proposals_place)
         self._proposals: tuple[Any, ...] = ()
-        self._domain_place = QVBoxLayout()
+        self._domain_place = ColumnLayout()
         self._box.addLayout(self._domain_place)
 
     def _build_steps(self) -> None:

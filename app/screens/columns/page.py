@@ -8,12 +8,13 @@ from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QMenu, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card, row
 from app.parts.form.coarsening import read_hierarchy
 from app.parts.form.hierarchy_editor import HierarchyEditor
+from app.parts.layouts import RowLayout
 from app.parts.making import (
     add,
     align_left,
@@ -149,7 +150,7 @@ class ColumnsPage(Page):
         self.first_open = make_button("", "first-open", self._lead_to_open, look="link")
         self.mark = make_button(words.say("app.columns.mark"), "mark", self._menu)
         self.accept = make_button("", "accept", self._accept)
-        self._lines = QHBoxLayout()
+        self._lines = RowLayout()
         self._lines.setSpacing(10)
         chips = tuple(self._filters.values())
         self._buttons = (self.search, *chips, self.last, self.mark, self.accept)

@@ -11,17 +11,16 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card, Rule
+from app.parts.layouts import ColumnLayout, RowLayout
 from app.parts.making import (
     STRETCH,
     add,
@@ -65,7 +64,7 @@ class StepForm(QFrame):
         self._fit()
         self.wrong = hidden(Prose(tone="wrong", pixels=12))
         box.addWidget(self.wrong)
-        line = QHBoxLayout()
+        line = RowLayout()
         make = make_button(words.say("app.preparation.add"), "step_add", self._make)
         drop = make_button(words.say("app.preparation.drop"), "step_drop", self.dropped.emit, look="link")
         add(line, make, drop, STRETCH)
@@ -198,7 +197,7 @@ class PreparationSteps(Card):
         self.body.addWidget(self.intro)
         self._lines = make_column(spacing=0)
         self.body.addLayout(self._lines)
-        self._form_place = QVBoxLayout()
+        self._form_place = ColumnLayout()
         self.body.addLayout(self._form_place)
         self.buttons: dict[str, QPushButton] = {}
         line = Wrapping()

@@ -7,10 +7,11 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QWidget
 
 from app import words
 from app.parts.cards import Card
+from app.parts.layouts import RowLayout
 from app.parts.making import add, empty, make_button, make_grid, make_label, name_widget
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
@@ -54,7 +55,7 @@ class ReadingOptions(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self._given: dict[str, Any] = {}
-        line = QHBoxLayout()
+        line = RowLayout()
         self.said = name_widget(Prose(), "read-as")
         self.change = make_button(words.say("app.load.change"), "change-reading", look="link", checkable=True)
         add(line, (self.said, 1), (self.change, 0, Qt.AlignmentFlag.AlignTop))

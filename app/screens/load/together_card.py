@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QWidget
 from app import words
 from app.parts.cards import Card
 from app.parts.exact_field import ExactField
+from app.parts.layouts import LineLayout
 from app.parts.making import (
     STRETCH,
     add,
@@ -46,7 +47,7 @@ class TogetherCard(Card):
         super().__init__(words.say("app.load.together.heading"), parent=parent)
         self.setObjectName("together")
         self.fields: list[QWidget] = []
-        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._line = LineLayout(QBoxLayout.Direction.LeftToRight)
         self._line.setSpacing(16)
         leave = make_button(
             words.say("app.load.together.alone"), "together-alone", self.alone.emit, look="link"

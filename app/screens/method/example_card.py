@@ -6,10 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 
 from app import words
 from app.parts.cards import Card
+from app.parts.layouts import ColumnLayout
 from app.parts.making import add, empty, make_row, name_widget
 from app.parts.prose import Heading, Prose
 from app.parts.views.table import TableBody
@@ -44,7 +45,7 @@ class ExampleCard(Card):
             self.buttons[name] = button
         row.addStretch(1)
         self.body.addLayout(row)
-        self._files = QVBoxLayout()
+        self._files = ColumnLayout()
         self.cover = name_widget(QPlainTextEdit(), "example-cover", words.say("app.method.example.cover"))
         self.cover.setReadOnly(True)
         self.cover.setFont(mono_font(12))

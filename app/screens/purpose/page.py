@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card
 from app.parts.exact_field import ExactField, write_exact
+from app.parts.layouts import RowLayout
 from app.parts.making import (
     STRETCH,
     add,
@@ -216,7 +217,7 @@ class PurposePage(Page):
         """Which register a table seems to belong to is asked, never decided."""
         self.question = name_widget(QWidget(), "register_question")
         line = make_column(self.matched, inside=self.question, margins=(0, 0, 0, 4))
-        buttons = QHBoxLayout()
+        buttons = RowLayout()
         self.same, self.others = QPushButton(), QPushButton(words.say("app.purpose.other_people"))
         self.same.setObjectName("same_people")
         self.others.setObjectName("other_people")

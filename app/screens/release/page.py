@@ -9,13 +9,14 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QProgressBar, QWidget
 
 from app import words
 from app.parts.asked_card import AskedCard
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
 from app.parts.guard import guard_words
+from app.parts.layouts import ColumnLayout, RowLayout
 from app.parts.lines import alike, weakest
 from app.parts.making import (
     STRETCH,
@@ -200,7 +201,7 @@ class ReleasePage(Page):
         self.bar.setAccessibleName(words.say("app.release.progress"))
         self.spending = name_widget(Prose(), "spending")
         add(self.running.body, self.bar, 4, self.spending)
-        row = QHBoxLayout()
+        row = RowLayout()
         self.stop = make_button("", "stop-release", self._stop)
         self.topic(self.stop, "stop")
         add(row, self.stop, STRETCH)
@@ -263,7 +264,7 @@ class ReleasePage(Page):
         self.more_figures, self.points = Figures(), PointsCard()
         self.topic(self.points, "good")
         self.nothing, self.files = Prose(words.say("app.release.no_numbers")), Prose(tone="quiet")
-        self._first = QVBoxLayout()
+        self._first = ColumnLayout()
         self.views = ViewStack(
             self.runner, lambda widget, place: self.topic(widget, f"view.{place}"), stays=False
         )
