@@ -53,14 +53,14 @@ class WatchedLedger(Ledger):
         Raises
         ------
         InputRefused
-            ``ledger.less_left``.
+            ``run.less_left``.
         """
         if self.said_left is not None and kwargs.get("epsilon") is not None:
             status = self.status(args[0], kwargs["compose"])
             left = status.epsilon_left
             if left is not None and left < self.said_left:
                 told = {"left": write_at_most(left), "said": write_at_most(self.said_left)}
-                raise InputRefused("ledger.less_left", holding=status.holding.name, **told)
+                raise InputRefused("run.less_left", holding=status.holding.name, **told)
         entry = super().reserve(*args, **kwargs)
         self.watch.entry, self.watch.state = entry, RESERVED
         return entry
