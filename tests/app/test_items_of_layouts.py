@@ -18,6 +18,8 @@ from app.parts.making import laid
 from app.parts.wrapping import Wrapping
 from tests.app.walking import open_table, settle, write_people
 
+pytestmark = pytest.mark.guarantee
+
 APP = Path(__file__).parents[2] / "app"
 
 

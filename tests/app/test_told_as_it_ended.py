@@ -22,6 +22,8 @@ from tests.app.test_visit_page import opened
 from tests.app.test_walk import click
 from tests.app.walking import settle
 
+pytestmark = pytest.mark.guarantee
+
 __all__ = ["at_preview"]
 SPENT = {"epsilon": "0.50", "holding": "Diabetes register (sample)"}
 

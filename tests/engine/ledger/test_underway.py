@@ -12,6 +12,8 @@ from engine.ledger import Ledger, is_there, staff
 from engine.policy import keys_folder
 from engine.release import sealing, seconded
 
+pytestmark = pytest.mark.guarantee
+
 WORDS = "a long passphrase"
 
 

@@ -490,6 +490,7 @@ def test_a_change_of_keys_that_broke_off_is_finished_or_undone(
     assert not list(signing.place(ledger, holding).parent.glob(f"*{named}"))
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("also", ["a release", "a renewal", "a lock", "a lost key"])
 @pytest.mark.parametrize("moment", ["before the ledger knows", "after it"])
 def test_whoever_comes_between_a_change_of_keys_leaves_a_key_that_the_ledger_names(
