@@ -8,7 +8,7 @@ that was deleted. So layouts are made as these classes, never as those of the to
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLayout, QVBoxLayout
 from shiboken6 import createdByPython, invalidate
@@ -16,40 +16,28 @@ from shiboken6 import createdByPython, invalidate
 from app.parts.wrapping import Wrapping
 
 
-class ColumnLayout(QVBoxLayout):
+class _Line(QBoxLayout if TYPE_CHECKING else object):  # type: ignore[misc]
+    """What a column, a row and a line that turns have in common."""
+
+    def addLayout(self, layout: QLayout, stretch: int | None = 0) -> None:
+        super().addLayout(layout, stretch or 0)
+        forget_items(layout)
+
+    def insertLayout(self, index: int, layout: QLayout, stretch: int | None = 0) -> None:
+        super().insertLayout(index, layout, stretch or 0)
+        forget_items(layout)
+
+
+class ColumnLayout(_Line, QVBoxLayout):
     """Parts below one another."""
 
-    def addLayout(self, layout: QLayout, stretch: int | None = 0) -> None:
-        super().addLayout(layout, stretch or 0)
-        forget_items(layout)
 
-    def insertLayout(self, index: int, layout: QLayout, stretch: int | None = 0) -> None:
-        super().insertLayout(index, layout, stretch or 0)
-        forget_items(layout)
-
-
-class RowLayout(QHBoxLayout):
+class RowLayout(_Line, QHBoxLayout):
     """Parts side by side."""
 
-    def addLayout(self, layout: QLayout, stretch: int | None = 0) -> None:
-        super().addLayout(layout, stretch or 0)
-        forget_items(layout)
 
-    def insertLayout(self, index: int, layout: QLayout, stretch: int | None = 0) -> None:
-        super().insertLayout(index, layout, stretch or 0)
-        forget_items(layout)
-
-
-class LineLayout(QBoxLayout):
+class LineLayout(_Line, QBoxLayout):
     """Parts in a direction that may change."""
-
-    def addLayout(self, layout: QLayout, stretch: int | None = 0) -> None:
-        super().addLayout(layout, stretch or 0)
-        forget_items(layout)
-
-    def insertLayout(self, index: int, layout: QLayout, stretch: int | None = 0) -> None:
-        super().insertLayout(index, layout, stretch or 0)
-        forget_items(layout)
 
 
 class GridLayout(QGridLayout):
