@@ -55,11 +55,11 @@ def page(at: Callable[..., Any], window: Window, qtbot: Any) -> Any:
     return made
 
 
-def read(root: QWidget) -> str:
-    """Return every word that is seen."""
+def read(root: QWidget, *, in_view: bool = False) -> str:
+    """Return every word that is seen, or would be after scrolling; with ``in_view`` only what is seen now."""
     found = []
     for part in root.findChildren(QWidget):
-        if not part.isVisible():
+        if not part.isVisible() or (in_view and part.visibleRegion().isEmpty()):
             continue
         if isinstance(part, Prose):
             found.append(part.plain())

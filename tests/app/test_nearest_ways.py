@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton
 
 from app import words
 from app.frame.window import Window
-from app.parts.prose import Prose
 from app.screens.method.page import NEAREST
 from app.screens.method.ways import COLUMNS
 from engine.methods.catalogue import methods
 from engine.methods.kinds import Held
 from tests.app.fitting import faults
+from tests.app.test_method_glances import count, read
 from tests.app.walking import settle
 
 MOST_WORDS = 130
@@ -33,23 +33,7 @@ SURE = {
 UNSURE = "zygote kangaroo spaceship on the roof"
 
 
-def seen(window: QWidget) -> str:
-    """Return every word in view, of the page and of all around it."""
-    found = []
-    for part in window.findChildren(QWidget):
-        if not part.isVisible() or part.visibleRegion().isEmpty():
-            continue
-        if isinstance(part, Prose):
-            found.append(part.plain())
-        elif isinstance(part, QLabel | QAbstractButton):
-            found.append(part.text())
-        elif isinstance(part, QLineEdit):
-            found.append(part.text() or part.placeholderText())
-    return " ".join(found)
-
-
-def count(text: str) -> int:
-    return sum(bool(re.search(r"\w", word)) for word in text.split())
+seen = partial(read, in_view=True)
 
 
 @pytest.fixture
