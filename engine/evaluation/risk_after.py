@@ -16,7 +16,7 @@ from engine.risk.combinations import Numbers, dense
 from engine.risk.encoding import IDENTIFYING, EncodedTable, encode_column
 from engine.risk.groups import group_rows
 from engine.risk.reidentification import prosecutor
-from engine.risk.sensitive import closeness, diversity, sensitive_counts
+from engine.risk.sensitive import closeness, counts_as_read, diversity, sensitive_counts
 from engine.table.declared import people_of_rows
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.views import NumberView, TableView, Text, View
@@ -121,8 +121,9 @@ def _figures(rows: pd.DataFrame, columns: list[str], schema: Schema) -> dict[str
     for name in columns:
         if schema.column(name).role is Role.SENSITIVE and len(rows):
             own = table.columns[name]
-            diverse = diversity(sensitive_counts(groups, own.as_read), groups)
-            close = closeness(sensitive_counts(groups, own))
+            counts = sensitive_counts(groups, own)
+            diverse = diversity(counts_as_read(groups, own, counts), groups)
+            close = closeness(counts)
             figures["sensitive"][name] = {
                 "distinct": diverse.distinct,
                 "entropy": round(diverse.entropy, 6),

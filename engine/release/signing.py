@@ -237,7 +237,7 @@ def _settle(ledger: Ledger, holding: Holding) -> None:
 
 
 def _following(path: Path) -> list[Path]:
-    return sorted(path.parent.glob(f"{path.name}*{NEXT}"))
+    return sorted(path.parent.glob(f"{glob.escape(path.name)}*{NEXT}"))
 
 
 def known_keys(ledger: Ledger) -> dict[str, str]:

@@ -27,6 +27,7 @@ from engine.risk.sensitive import (
     Diversity,
     Presence,
     closeness,
+    counts_as_read,
     diversity,
     presence,
     sensitive_counts,
@@ -221,12 +222,13 @@ def disclosure(
     sizes = _of_people(table, groups, groups.people) if own else matching_sizes(table)
     context = _population(table, groups, sizes, population, population_size, thresholds)
     sensitive = {name: table.columns[name] for name in table.sensitive}
+    counts = {name: sensitive_counts(groups, one) for name, one in sensitive.items()}
     progress.step(0.3, "risk.group_sizes")
     diverse = {
-        name: diversity(sensitive_counts(groups, one.as_read), groups, recursive=recursive)
+        name: diversity(counts_as_read(groups, one, counts[name]), groups, recursive=recursive)
         for name, one in sensitive.items()
     }
-    close = {name: closeness(sensitive_counts(groups, one)) for name, one in sensitive.items()}
+    close = {name: closeness(each) for name, each in counts.items()}
     largest = largest_size(len(table.identifying), table.n_rows)
     uniques = minimal_uniques(table, largest=largest, progress=progress.part(0.4, 0.95))
     size = context.people if context is not None else None

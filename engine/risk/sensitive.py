@@ -83,6 +83,12 @@ def sensitive_counts(groups: Groups, column: EncodedColumn) -> SensitiveCounts:
     return SensitiveCounts(group, found - group * m, count, start, groups.rows, overall, column)
 
 
+def counts_as_read(groups: Groups, column: EncodedColumn, written: SensitiveCounts) -> SensitiveCounts:
+    """Count values that read alike as one; where none do, that is what was counted as ``written``."""
+    said = column.as_read
+    return written if said is column else sensitive_counts(groups, said)
+
+
 @dataclass(frozen=True)
 class Diversity:
     """The least diverse group of a table. Internal: from private rows.
